@@ -16,7 +16,7 @@ import (
 // answer. A cancelled context is such an error. Copies are handed in and out.
 //
 // Whoever reads a row whose time is over puts it right (T6): a dispatching one past its lease, and a running one past
-// its time that nobody holds, become unknown, their claim is fenced. Every method that takes a Key and both lists do so
+// its RunFor, become unknown, and their claim is fenced. Every method that takes a Key or a Claim and both lists do so
 // first, Finish excepted: a holder whom nobody noticed to be late is still the holder.
 //
 // A key that was purged answers [Gone] (ErrGone) from every method, one that never was ErrNotFound.
@@ -57,7 +57,7 @@ type Ledger interface {
 	// its time when it was running before. Any other State is ErrState and changes nothing.
 	//
 	// A claim that is not the row's gets ErrFenced; its outcome is kept as Evidence, also of a terminal operation, once
-	// however often it is repeated. The claim that finished last may repeat its Finish and gets the record.
+	// however often it is repeated, unless it is Unknown. The claim that finished last may repeat its Finish and gets the record.
 	Finish(ctx context.Context, c Claim, o Outcome) (Record, error)
 
 	// Close ends a pending operation: Denied (T2), Cancelled (T11), or Expired (T3, only when its time is over). The

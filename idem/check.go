@@ -1,0 +1,121 @@
+package idem
+
+import (
+	"encoding/json/jsontext"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+func invalid(what string) error { return fmt.Errorf("%w: %s", ErrInvalid, what) }
+
+func clean(s string) bool { return utf8.ValidString(s) && !strings.ContainsRune(s, 0) }
+
+// check reports every fault, by the field's name.
+func (c Command) check() error {
+	var errs []error
+	for _, f := range [...]struct{ name, text string }{
+		{"tenant", c.Key.Tenant}, {"operation", c.Key.Operation}, {"request hash", c.RequestHash}, {"resource", c.Resource},
+	} {
+		if f.text == "" {
+			errs = append(errs, invalid("command: "+f.name+" is empty"))
+		}
+	}
+	for _, f := range [...]struct{ name, text string }{
+		{"tenant", c.Key.Tenant},
+		{"operation", c.Key.Operation},
+		{"request hash", c.RequestHash},
+		{"resource", c.Resource},
+		{"tool", c.Tool},
+		{"proposal", c.Proposal},
+		{"run", c.Run},
+		{"provider key", c.ProviderKey},
+	} {
+		if !clean(f.text) {
+			errs = append(errs, invalid("command: "+f.name+" is no text"))
+		}
+	}
+	for k, v := range c.Meta {
+		if !clean(k) || !clean(v) {
+			errs = append(errs, invalid("command: meta is no text"))
+			break
+		}
+	}
+	if c.Seq < 0 || c.Attempts < 0 || min(c.AvailableIn, c.ExpiresIn, c.DedupFor, c.RunFor, c.Settle) < 0 {
+		errs = append(errs, invalid("command: a number or duration is negative"))
+	}
+	switch c.Contract {
+	case "", ReplaySafe, StatusQueryable, NotFoundIsFinal, None:
+	default:
+		errs = append(errs, invalid("command: contract"))
+	}
+	return errors.Join(errs...)
+}
+
+func (c Command) attempts() int {
+	if c.Attempts == 0 {
+		return DefaultAttempts
+	}
+	return c.Attempts
+}
+
+func (c Command) runFor() time.Duration { return orDefault(c.RunFor, DefaultRunFor) }
+func (c Command) settle() time.Duration { return orDefault(c.Settle, DefaultSettle) }
+
+func orDefault(d, def time.Duration) time.Duration {
+	if d == 0 {
+		return def
+	}
+	return d
+}
+
+func checkLease(token, worker string, lease time.Duration) error {
+	switch {
+	case lease <= 0:
+		return invalid("lease")
+	case token == "":
+		return invalid("token is empty")
+	case !clean(worker):
+		return invalid("worker is no text")
+	}
+	return nil
+}
+
+func (o Outcome) check() error {
+	switch {
+	case !o.State.valid():
+		return invalid("outcome: state")
+	case !clean(o.Receipt):
+		return invalid("outcome: receipt is no text")
+	case o.RetryAfter < 0:
+		return invalid("outcome: retry time is negative")
+	case o.State != Succeeded && o.Result != nil && o.State.Terminal():
+		return invalid("outcome: a result without success")
+	case o.Result != nil && o.Failure != nil && o.State.Terminal():
+		return invalid("outcome: result and failure")
+	}
+	return checkResult("outcome", o.Result)
+}
+
+func (r Resolution) check() error {
+	switch {
+	case r.By == "" || r.Reason == "" || r.Evidence == "":
+		return invalid("resolution: by, reason and evidence must be said")
+	case !clean(r.By) || !clean(r.Reason) || !clean(r.Evidence):
+		return invalid("resolution: no text")
+	case r.State != Succeeded && r.State != Failed:
+		return invalid("resolution: state")
+	case r.State == Succeeded && r.Failure != nil || r.State == Failed && r.Result != nil:
+		return invalid("resolution: result or failure of the other state")
+	}
+	return checkResult("resolution", r.Result)
+}
+
+func checkResult(of string, v jsontext.Value) error {
+	if v != nil && !v.IsValid() {
+		return invalid(of + ": the result is no JSON value")
+	}
+	return nil
+}
