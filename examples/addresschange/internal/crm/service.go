@@ -1,0 +1,107 @@
+package crm
+
+import (
+	"context"
+	"database/sql"
+	_ "embed"
+	"errors"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"sync/atomic"
+	"time"
+
+	_ "modernc.org/sqlite" // the driver "sqlite"
+)
+
+// What the service and the network between can answer. Compare with errors.Is.
+var (
+	ErrUnreachable = errors.New("crm: unreachable")          // no connection, nothing was sent
+	ErrLost        = errors.New("crm: connection lost")      // the request was sent, its answer did not arrive
+	ErrNotFound    = errors.New("crm: no such record")       // for this tenant
+	ErrVersion     = errors.New("crm: stale version")        // a final refusal: nothing was changed
+	ErrCursor      = errors.New("crm: not a cursor of ours") // list from the beginning
+)
+
+//go:embed schema.sql
+var schema string
+
+//go:embed seed.sql
+var seed string
+
+// Service is the running service. It is safe for concurrent use.
+type Service struct {
+	db        *sql.DB
+	now       func() time.Time
+	unplugged atomic.Bool
+	losing    atomic.Bool
+}
+
+// Open starts the service on a new database in the directory dir, filled with a few invented records. Its clock is now.
+func Open(ctx context.Context, dir string, now func() time.Time) (*Service, error) {
+	dsn := url.URL{Scheme: "file", Path: filepath.ToSlash(filepath.Join(dir, "crm.db")), RawQuery: url.Values{
+		"_pragma": {"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)"},
+		"_txlock": {"immediate"},
+	}.Encode()}
+	db, err := sql.Open("sqlite", dsn.String())
+	if err != nil {
+		return nil, fmt.Errorf("crm: open: %w", err)
+	}
+	db.SetMaxOpenConns(1) // one writer; readers wait for it, which this much traffic does not notice
+	for _, script := range []string{schema, seed} {
+		if _, err := db.ExecContext(ctx, script); err != nil {
+			return nil, errors.Join(fmt.Errorf("crm: open: %w", err), db.Close())
+		}
+	}
+	return &Service{db: db, now: now}, nil
+}
+
+// Close stops the service. The database file stays.
+func (s *Service) Close() error { return s.db.Close() }
+
+// Unplug takes the service off the network, or puts it back: [Service.Dial] fails with [ErrUnreachable].
+func (s *Service) Unplug(off bool) { s.unplugged.Store(off) }
+
+// LoseAnswers makes the network lose the answer of every write that arrives, after its effect, or ends that.
+func (s *Service) LoseAnswers(on bool) { s.losing.Store(on) }
+
+// Dial connects. Until it has returned no byte of any request has left.
+func (s *Service) Dial(ctx context.Context) (*Conn, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if s.unplugged.Load() {
+		return nil, ErrUnreachable
+	}
+	return &Conn{s: s}, nil
+}
+
+// Conn is a connection to the service, safe for concurrent use.
+type Conn struct{ s *Service }
+
+// Query answers a question to the database itself, past the network and its faults: every value as text.
+func (s *Service) Query(ctx context.Context, question string) (columns []string, rows [][]string, err error) {
+	rs, err := s.db.QueryContext(ctx, question)
+	if err != nil {
+		return nil, nil, fmt.Errorf("crm: query: %w", err)
+	}
+	defer func() { err = errors.Join(err, rs.Close()) }()
+	if columns, err = rs.Columns(); err != nil {
+		return nil, nil, fmt.Errorf("crm: query: %w", err)
+	}
+	for rs.Next() {
+		row, ptrs := make([]sql.NullString, len(columns)), make([]any, len(columns))
+		for i := range row {
+			ptrs[i] = &row[i]
+		}
+		if err := rs.Scan(ptrs...); err != nil {
+			return nil, nil, fmt.Errorf("crm: query: %w", err)
+		}
+		texts := make([]string, len(row))
+		for i, v := range row {
+			texts[i] = v.String
+		}
+		rows = append(rows, texts)
+	}
+	return columns, rows, rs.Err()
+}
