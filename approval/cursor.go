@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"fmt"
+	"math"
 	"strings"
 	"time"
 )
@@ -44,6 +45,9 @@ func ParseCursor(s string) (Cursor, error) {
 	if err != nil || len(b) <= 8 || strings.ContainsAny(s, "\r\n") { // line ends are skipped by the decoder
 		return Cursor{}, fmt.Errorf("%w: cursor", ErrInvalid)
 	}
-	at := time.Unix(0, int64(binary.BigEndian.Uint64(b))).UTC()
-	return Cursor{CreatedAt: at, ID: string(b[8:])}, nil
+	ns := binary.BigEndian.Uint64(b)
+	if ns > math.MaxInt64 {
+		return Cursor{}, fmt.Errorf("%w: cursor", ErrInvalid)
+	}
+	return Cursor{CreatedAt: time.Unix(0, int64(ns)).UTC(), ID: string(b[8:])}, nil
 }

@@ -60,7 +60,7 @@ func allMembers(list, said []string) bool {
 func member(list []string, recipient string) bool {
 	domain, plain := plainDomain(recipient)
 	return slices.ContainsFunc(list, func(entry string) bool {
-		return entry == recipient || (plain && lowerASCII(entry) == domain)
+		return (entry == recipient && entry != "") || (plain && lowerASCII(entry) == domain)
 	})
 }
 

@@ -26,7 +26,7 @@ var _ Store = (*Memory)(nil)
 // NewMemory returns an empty store on the given clock; nil is time.Now. The clock may be called from any goroutine.
 func NewMemory(now func() time.Time) *Memory {
 	if now == nil {
-		now = time.Now
+		now = time.Now //nolint:forbidigo // the default clock, taken once
 	}
 	return &Memory{now: now, tenants: map[string]*memoryTenant{}}
 }
