@@ -1,0 +1,188 @@
+package validate
+
+import (
+	"encoding"
+	"encoding/json"
+	jsonv2 "encoding/json/v2"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/toolcontract/toolcontract/envelope"
+)
+
+// field is a struct field as encoding/json writes it.
+type field struct {
+	name  string
+	where string
+	typ   reflect.Type
+	index []int
+	tag   tags
+}
+
+// fields lists the members of a struct in the order in which encoding/json writes them, embedded structs in their
+// place, and lints every tag.
+func (d *deriver) fields(t reflect.Type, where string) []field {
+	var list []field
+	d.walk(t, where, nil, &list, map[reflect.Type]bool{t: true})
+	at := map[string]int{}
+	for i, f := range list {
+		if k, ok := at[f.name]; ok {
+			d.fail(f.where, "two fields have this name (%s and %s); encoding/json would leave one of them out",
+				t.FieldByIndex(list[k].index).Name, t.FieldByIndex(f.index).Name)
+		}
+		at[f.name] = i
+	}
+	return list
+}
+
+func (d *deriver) walk(t reflect.Type, where string, index []int, list *[]field, open map[reflect.Type]bool) {
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name, opts, _ := strings.Cut(f.Tag.Get("json"), ",")
+		at := append(slices.Clone(index), i)
+		switch {
+		case f.Tag.Get("json") == "-":
+		case f.Anonymous && name == "":
+			d.embedded(f, where, at, list, open)
+		case !f.IsExported():
+			if f.Tag.Get("json") != "" {
+				d.fail(envelope.Member(where, f.Name), "an unexported field has no json tag; encoding/json refuses it")
+			}
+		default:
+			d.field(f, name, opts, where, at, list)
+		}
+	}
+}
+
+// embedded inlines an embedded struct, as encoding/json does.
+func (d *deriver) embedded(f reflect.StructField, where string, at []int, list *[]field, open map[reflect.Type]bool) {
+	path := envelope.Member(where, f.Name)
+	switch {
+	case f.Type.Kind() == reflect.Pointer:
+		d.fail(path, "an embedded pointer: when it is nil, its members are missing from the document")
+	case f.Type.Kind() != reflect.Struct:
+		d.fail(path, "an embedded field that is no struct needs a name in its json tag")
+	case special(f.Type):
+		d.fail(path, "an embedded struct with a JSON form of its own needs a name in its json tag")
+	case open[f.Type]:
+		d.fail(path, "a struct that embeds itself")
+	default:
+		if !f.IsExported() && f.Tag.Get("json") != "" {
+			d.fail(path, "an unexported field has no json tag; encoding/json refuses it")
+			return
+		}
+		open[f.Type] = true
+		d.walk(f.Type, where, at, list, open)
+		delete(open, f.Type)
+	}
+}
+
+func (d *deriver) field(f reflect.StructField, name, opts, where string, at []int, list *[]field) {
+	if name == "" {
+		name = f.Name
+	}
+	path := envelope.Member(where, name)
+	if !envelope.Showable(name) {
+		d.fail(envelope.Member(where, f.Name), "a member name must match ^[A-Za-z_][A-Za-z0-9_-]{0,63}$, since places are shown")
+	}
+	out := field{name: name, where: path, typ: f.Type, index: at}
+	optional := d.options(opts, path)
+	out.tag = d.tags(f, path)
+	switch {
+	case f.Tag.Get("jsonschema") == "-":
+		d.fail(path, `jsonschema:"-" hides a member that encoding/json still writes; use json:"-"`)
+	case optional && out.tag.required:
+		d.fail(path, "required, and left out when it is empty: the two contradict each other")
+	case f.Type.Kind() == reflect.Pointer && f.Type.Elem().Kind() == reflect.Pointer:
+		d.fail(path, "a pointer to a pointer")
+	case f.Type.Kind() == reflect.Pointer && !optional && !out.tag.nullable:
+		d.fail(path, "a pointer is written as null when it is nil; give omitzero, or the nullable tag")
+	case f.Type.Kind() != reflect.Pointer && out.tag.nullable:
+		d.fail(path, "nullable needs a pointer; null would become the zero value")
+	case out.tag.nullable && optional:
+		d.fail(path, "nullable and left out when it is nil: null could not be written")
+	}
+	*list = append(*list, out)
+}
+
+// options reads the options of a json tag and reports whether the member may be missing.
+func (d *deriver) options(opts, path string) (optional bool) {
+	if opts == "" {
+		return false
+	}
+	for opt := range strings.SplitSeq(opts, ",") {
+		switch opt {
+		case "omitzero", "omitempty":
+			optional = true
+		case "case:strict":
+		default:
+			d.fail(path, "the json option %q is not understood here", opt)
+		}
+	}
+	return optional
+}
+
+// refused says why a type cannot stand in a contract, "" where it can. Types whose own encoding breaks the schema that
+// would be derived from them are the danger: the schema would promise one form and the wire carry another.
+func refused(t reflect.Type) string {
+	if known(t) != nil {
+		return ""
+	}
+	if _, ok := reflect.Zero(t).Interface().(unionType); ok && t.Kind() == reflect.Struct {
+		return ""
+	}
+	hook := reflect.TypeFor[hooker]()
+	switch {
+	case t.Kind() == reflect.Pointer:
+		return "a pointer here would be written as null when it is nil"
+	case !t.Implements(hook) && reflect.PointerTo(t).Implements(hook):
+		return t.String() + " has JSONSchema on its pointer, where it is not seen; give it a value receiver"
+	case t.Implements(hook):
+		return ""
+	case special(t):
+		return t.String() + " has a JSON form of its own; give it a JSONSchema method that says which, or use a plain type"
+	}
+	return refusedKind(t)
+}
+
+func refusedKind(t reflect.Type) string {
+	switch t.Kind() { //nolint:exhaustive // the others can stand
+	case reflect.Interface:
+		return "an interface admits anything; use OneOf for a choice"
+	case reflect.Slice, reflect.Array:
+		if t.Elem().Kind() == reflect.Uint8 {
+			return t.String() + " is written as base64 or as numbers, depending; use string"
+		}
+	case reflect.Map:
+		if k := t.Key(); k.Kind() != reflect.String || special(k) {
+			return "a map needs keys of a string type without a form of its own"
+		}
+	case reflect.Int64:
+		if t.PkgPath() == "time" {
+			return "time.Duration has no form of its own in JSON; use an integer with its unit in the name"
+		}
+	case reflect.Uintptr, reflect.Complex64, reflect.Complex128, reflect.Chan, reflect.Func, reflect.UnsafePointer:
+		return t.String() + " has no form in JSON"
+	case reflect.Struct:
+		if t.PkgPath() == "net/url" {
+			return "url.URL is written as an object of its parts; use a string with format=uri"
+		}
+	}
+	return ""
+}
+
+// special reports whether a type, or its pointer, has an encoding of its own.
+func special(t reflect.Type) bool {
+	p := reflect.PointerTo(t)
+	for _, i := range []reflect.Type{
+		reflect.TypeFor[json.Marshaler](), reflect.TypeFor[json.Unmarshaler](), reflect.TypeFor[jsonv2.MarshalerTo](),
+		reflect.TypeFor[jsonv2.UnmarshalerFrom](), reflect.TypeFor[encoding.TextMarshaler](), reflect.TypeFor[encoding.TextUnmarshaler](),
+		reflect.TypeFor[encoding.TextAppender](),
+	} {
+		if p.Implements(i) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,188 @@
+package validate
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/toolcontract/toolcontract/envelope"
+)
+
+// Field describes one place of a schema, for data maps and redaction.
+type Field struct {
+	Path      string // "destination.country", "lines[].sku", "labels{}"; a union's branches share their places
+	Types     string // JSON Schema types, joined by "|"
+	Class     string // of the redact tag: "secret", "personal", "internal", or ""
+	Untrusted bool   // free text: a string without enum, const, pattern or format that is not tagged trusted
+	Lint      string // the reason given in the lint tag
+}
+
+// Fields lists the places of the schema in its order, each once; a recursive type is entered once.
+func (s *Schema) Fields() []Field {
+	var out []Field
+	at := map[string]int{}
+	for _, f := range list(s.root) {
+		field := Field{Path: f.path, Types: f.node.follow().types.String(), Class: f.node.class.String(), Untrusted: f.untrusted(), Lint: f.node.lint}
+		i, ok := at[f.path]
+		if !ok {
+			at[f.path] = len(out)
+			out = append(out, field)
+			continue
+		}
+		out[i].Untrusted = out[i].Untrusted || field.Untrusted
+		if out[i].Class == "" {
+			out[i].Class = field.Class
+		}
+	}
+	return out
+}
+
+// Untrusted lists the places that hold free text, which comes from outside and must not be obeyed.
+func (s *Schema) Untrusted() []string {
+	var out []string
+	for _, f := range s.Fields() {
+		if f.Untrusted {
+			out = append(out, f.Path)
+		}
+	}
+	return out
+}
+
+// Declared cuts a field path of an error back to what the schema declares: names that the sender chose, keys of maps
+// among them, are dropped, and what follows them.
+func (s *Schema) Declared(field string) string {
+	at := []*node{s.root}
+	end := 0
+	for pos := 0; pos < len(field); {
+		rest := field[pos:]
+		if rest[0] == '[' {
+			close := strings.IndexByte(rest, ']')
+			if close < 0 {
+				break
+			}
+			if at = items(at); len(at) == 0 {
+				break
+			}
+			pos += close + 1
+			end = pos
+			continue
+		}
+		rest = strings.TrimPrefix(rest, ".")
+		name := rest
+		if i := strings.IndexAny(rest, ".["); i >= 0 {
+			name = rest[:i]
+		}
+		if at = members(at, name); len(at) == 0 {
+			break
+		}
+		pos = len(field) - len(rest) + len(name)
+		end = pos
+	}
+	return field[:end]
+}
+
+// members returns the schemas that may stand for the declared member of that name.
+func members(at []*node, name string) (out []*node) {
+	for _, n := range spread(at) {
+		if p := n.property(name); p != nil {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+func items(at []*node) (out []*node) {
+	for _, n := range spread(at) {
+		if n.items != nil {
+			out = append(out, n.items)
+		}
+		out = append(out, n.prefix...)
+	}
+	return out
+}
+
+// spread returns the nodes and all that apply to the same value.
+func spread(at []*node) []*node {
+	seen := map[*node]bool{}
+	var out []*node
+	var add func(n *node)
+	add = func(n *node) {
+		if n == nil || seen[n] {
+			return
+		}
+		seen[n] = true
+		out = append(out, n)
+		for _, sub := range n.sameValue() {
+			add(sub)
+		}
+	}
+	for _, n := range at {
+		add(n)
+	}
+	return out
+}
+
+// listed is one place of a schema.
+type listed struct {
+	path  string
+	node  *node
+	owner *node // the field that carries the tags: items belong to their array
+}
+
+func (f listed) untrusted() bool {
+	n := f.node.follow()
+	return n.types.has(stringType) && n.constant == nil && n.enum == nil && n.pattern == nil && n.format == nil && !f.node.trusted && !f.owner.trusted
+}
+
+// list walks the places of a schema.
+func list(root *node) []listed {
+	w := walker{}
+	w.walk(root, root, "", map[*node]bool{})
+	return w.out
+}
+
+type walker struct{ out []listed }
+
+func (w *walker) walk(n, owner *node, path string, open map[*node]bool) {
+	if path != "" {
+		w.out = append(w.out, listed{path, n, owner})
+	}
+	for _, sub := range spread([]*node{n}) {
+		if open[sub] {
+			continue
+		}
+		open[sub] = true
+		if sub != n && path != "" && sub.types.has(stringType) {
+			w.out = append(w.out, listed{path, sub, owner})
+		}
+		for _, p := range sub.properties {
+			w.walk(p.node, p.node, envelope.Member(path, p.name), open)
+		}
+		for i, p := range sub.prefix {
+			w.walk(p, owner, path+"["+strconv.Itoa(i)+"]", open)
+		}
+		for _, elem := range []*node{sub.items, sub.unevaluatedItems} {
+			if elem != nil && elem.verdict == nil {
+				w.walk(elem, owner, path+"[]", open)
+			}
+		}
+		for _, p := range sub.patterns {
+			w.walk(p.node, owner, path+"{}", open)
+		}
+		for _, elem := range []*node{sub.additional, sub.unevaluatedProperties} {
+			if elem != nil && elem.verdict == nil {
+				w.walk(elem, owner, path+"{}", open)
+			}
+		}
+		delete(open, sub)
+	}
+}
+
+func (t types) String() string {
+	var names []string
+	for _, tn := range typeNames {
+		if t.has(tn.bit) {
+			names = append(names, tn.name)
+		}
+	}
+	return strings.Join(names, "|")
+}
