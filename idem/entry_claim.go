@@ -64,8 +64,8 @@ func (e *Entry) Resend(now time.Time, c Claim, waiting bool, token string, lease
 
 // Renew moves the end of a live lease; see [Ledger].Renew.
 func (e *Entry) Renew(now time.Time, c Claim, lease time.Duration) (Claim, error) {
-	if err := checkLease(c.Token, e.Worker, lease); err != nil {
-		return Claim{}, err
+	if lease <= 0 {
+		return Claim{}, invalid("lease")
 	}
 	if !e.holds(c) || !e.held(now) {
 		return Claim{}, ErrFenced

@@ -16,11 +16,15 @@ var (
 	ErrGone     = errors.New("idem: the operation is no longer kept")
 )
 
-// ErrInvalid: an argument is faulty and nothing was done.
+// ErrInvalid says that an argument is faulty and nothing was done.
 var ErrInvalid = errors.New("idem: invalid argument")
 
 // Gone is the error for a key of which only a tombstone is left. It is ErrGone for errors.Is.
-type Gone struct{ State State } // the terminal state that the operation ended in
+//
+//nolint:errname // it reads as what it is: errors.As(err, &gone)
+type Gone struct {
+	State State // the terminal state that the operation ended in
+}
 
 func (g *Gone) Error() string { return ErrGone.Error() + ": it ended " + string(g.State) }
 

@@ -42,7 +42,7 @@ var (
 // NewMemory returns an empty ledger whose clock is now; nil is time.Now.
 func NewMemory(now func() time.Time) *Memory {
 	if now == nil {
-		now = time.Now
+		now = time.Now //nolint:forbidigo // the default, taken once
 	}
 	return &Memory{
 		now: now, items: map[Key]*item{}, live: map[Key]*item{}, slots: map[slotKey]*Slot{}, wakers: map[chan struct{}]struct{}{},

@@ -33,7 +33,8 @@ func Decode(c string) (at time.Time, id string, err error) {
 	if err != nil || len(b) < 8 {
 		return time.Time{}, "", errForm
 	}
-	return time.Unix(0, int64(binary.BigEndian.Uint64(b))).UTC(), string(b[8:]), nil
+	nanos := int64(binary.BigEndian.Uint64(b)) //nolint:gosec // the bits that Encode took
+	return time.Unix(0, nanos).UTC(), string(b[8:]), nil
 }
 
 // Size returns the number of rows for a page whose size was given as n: 100 for zero or less, at most 1000.
