@@ -135,6 +135,7 @@ func TestCanonicalValues(t *testing.T) {
 			"order", jsontext.Value(`{"\u20ac":1,"\r":2,"\ufb33":3,"1":4,"\ud83d\ude00":5,"\u0080":6,"\u00f6":7}`),
 			"{\"\\r\":2,\"1\":4,\"\u0080\":6,\"ö\":7,\"€\":1,\"😀\":5,\"\ufb33\":3}", "RFC 8785 section 3.2.3: by UTF-16, so the emoji before U+FB33",
 		},
+		{"numbers in strings", jsontext.Value(`["\"1E2","\\",1E2,"\\\"1.0",{"1.0":"-0"}]`), `["\"1E2","\\",100,"\\\"1.0",{"1.0":"-0"}]`, "only numbers are respelt"},
 		{"prefixes", jsontext.Value(`{"ab":1,"a":2,"":3,"a\u0000":4}`), `{"":3,"a":2,"a\u0000":4,"ab":1}`, "the shorter first"},
 		{"deep", jsontext.Value(strings.Repeat(`[{"b":`, 500) + "1E1" + strings.Repeat("}]", 500)), strings.Repeat(`[{"b":`, 500) + "10" + strings.Repeat("}]", 500), "depth is for the limits to judge"},
 	} {
@@ -179,7 +180,8 @@ func TestCanonicalRefuses(t *testing.T) {
 		{"channel", make(chan int), "no JSON type"},
 		{"huge exponent", jsontext.Value("1e1000000000"), "expanding it would hang a reader"},
 		{"huge negative exponent", jsontext.Value("1e-1000000000"), "likewise"},
-		{"exponent beyond int64", jsontext.Value("1e99999999999999999999"), "never wraps round"},
+		{"exponent beyond int64", jsontext.Value("1e18446744073709551618"), "2^64+2 never wraps round to 2"},
+		{"negative exponent beyond int64", jsontext.Value("1e-18446744073709551618"), "at the other end too"},
 		{"secret", redact.NewSecret("canary"), "all secrets would be one value"},
 		{"secret inside", map[string]any{"a": holder{In: []any{redact.NewSecret(7)}}}, "at any depth"},
 		{"pointer to a secret inside", []any{new(redact.NewSecret("canary"))}, "also behind a pointer"},

@@ -112,7 +112,9 @@ func TestKeysAreChecked(t *testing.T) {
 	t.Parallel()
 	short := redact.Key{ID: "s", Secret: []byte(canary)}
 	makers := map[string]func(...redact.Key) error{
-		"digester": func(k ...redact.Key) error { _, err := redact.NewDigester(k...); return err },
+		"digester":   func(k ...redact.Key) error { _, err := redact.NewDigester(k...); return err },
+		"sealer":     func(k ...redact.Key) error { _, err := redact.NewSealer(k...); return err },
+		"references": func(k ...redact.Key) error { _, err := redact.NewReferences(k...); return err },
 	}
 	for name, maker := range makers {
 		for _, c := range []struct {
@@ -152,6 +154,7 @@ func TestKeysDoNotPrint(t *testing.T) {
 			for _, trace := range []string{canary, fmt.Sprintf("%x", canary), fmt.Sprintf("%d", []byte(canary))[1:20], "WnE3Y2Fu"} {
 				require.NotContains(t, text, trace, how)
 			}
+			require.NotRegexp(t, `([0-9]+ ){16}`, text, "%s: nor what was derived from it", how)
 		}
 	}
 	require.Contains(t, fmt.Sprintf("%+v", struct{ b []byte }{k.Secret}), fmt.Sprintf("%d", []byte(canary))[1:20], "the control")

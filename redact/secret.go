@@ -56,11 +56,8 @@ func (s Secret[T]) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, Redact
 // LogValue returns the string "[redacted]", for log/slog.
 func (s Secret[T]) LogValue() slog.Value { return slog.StringValue(Redacted) }
 
-// MarshalText writes "[redacted]".
+// MarshalText writes "[redacted]": as text, in XML, and as a JSON string, whatever T is.
 func (s Secret[T]) MarshalText() ([]byte, error) { return []byte(Redacted), nil }
-
-// MarshalJSON writes the string "[redacted]", whatever T is.
-func (s Secret[T]) MarshalJSON() ([]byte, error) { return []byte(`"` + Redacted + `"`), nil }
 
 // UnmarshalJSONFrom reads a T. Where that fails, the value is consumed or not as T's decoding left it, the Secret is
 // unchanged, and the error holds nothing of the text.
