@@ -66,7 +66,8 @@ type Ledger interface {
 	Close(ctx context.Context, k Key, to State, reason envelope.Code) (Record, error)
 
 	// Next delivers the row that is longest due among those of the given tools that are not terminal, and hides it from
-	// Next for lease. nil tools: of any tool; an empty list: of none. ErrEmpty when nothing is due.
+	// Next for lease. A row that another call is at work on may be passed over. nil tools: of any tool; an empty list: of
+	// none. ErrEmpty when nothing is due.
 	Next(ctx context.Context, tools []string, lease time.Duration) (Delivery, error)
 
 	// Later puts a delivered row off: Next offers it again after the given time. It is a hint: nothing happens, without
