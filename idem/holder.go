@@ -6,7 +6,8 @@ import "context"
 // outcome that may be stored. The dispatcher puts it into the handler's context; a ledger that shares the business
 // database reads it there, to finish the operation in the business transaction.
 type Holder struct {
-	Claim Claim
+	Ledger Ledger // that gave the claim
+	Claim  Claim
 	// Check encodes out and holds it against the tool's output schema and evidence. Its error means that out is not the
 	// tool's; then nothing may be stored. The outcome's State is Succeeded.
 	Check func(ctx context.Context, out any) (Outcome, error)

@@ -12,8 +12,7 @@ import (
 //
 // Each method is one transaction: it happened or it did not, and what it returned without an error is durable. Time is
 // the ledger's own clock alone, read after its locks are taken. An error that is none of the package's values is the
-// machinery's; after it the call may have happened, and repeating it with the same arguments is safe and brings its
-// answer. A cancelled context is such an error. Copies are handed in and out.
+// machinery's; after it the call may have happened, and repeating it with the same arguments is safe. A cancelled context is such an error. Copies are handed in and out.
 //
 // Whoever reads a row whose time is over puts it right (T6): a dispatching one past its lease, and a running one past
 // its RunFor, become unknown, and their claim is fenced. Every method that takes a Key or a Claim and both lists do so

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/toolcontract/toolcontract/envelope"
+	"github.com/toolcontract/toolcontract/internal/bell"
 )
 
 // Memory is a Ledger in the process: nothing outlives it. It is safe for concurrent use; NewMemory makes one. It is
@@ -21,7 +22,7 @@ type Memory struct {
 	slots   map[slotKey]*Slot
 	floor   int64 // sequence of a resource never seen
 	waiting int   // rows of a restore that wait for an operator
-	wakers  map[chan struct{}]struct{}
+	bell    bell.Bell
 }
 
 type slotKey struct{ tenant, resource string }
@@ -45,7 +46,7 @@ func NewMemory(now func() time.Time) *Memory {
 		now = time.Now //nolint:forbidigo // the default, taken once
 	}
 	return &Memory{
-		now: now, items: map[Key]*item{}, live: map[Key]*item{}, slots: map[slotKey]*Slot{}, wakers: map[chan struct{}]struct{}{},
+		now: now, items: map[Key]*item{}, live: map[Key]*item{}, slots: map[slotKey]*Slot{},
 	}
 }
 
@@ -71,7 +72,7 @@ func (m *Memory) Admit(ctx context.Context, c Command, consumedBefore bool) (Rec
 	}
 	it := &item{Entry: e}
 	m.items[c.Key], m.live[c.Key] = it, it
-	m.wake()
+	m.bell.Ring()
 	return it.record(now), Admitted, nil
 }
 
@@ -238,7 +239,7 @@ func (m *Memory) keep(now time.Time, it *item) {
 	case it.State.Terminal():
 		delete(m.live, it.Command.Key)
 	case !it.DueAt.After(now):
-		m.wake()
+		m.bell.Ring()
 	}
 }
 

@@ -170,27 +170,5 @@ func (m *Memory) Restored(ctx context.Context) error {
 
 // Wake implements [Waker].
 func (m *Memory) Wake(ctx context.Context) (<-chan struct{}, error) {
-	_, done, err := m.begin(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer done()
-	ch := make(chan struct{}, 1)
-	m.wakers[ch] = struct{}{}
-	context.AfterFunc(ctx, func() {
-		m.mu.Lock()
-		defer m.mu.Unlock()
-		delete(m.wakers, ch)
-		close(ch)
-	})
-	return ch, nil
-}
-
-func (m *Memory) wake() {
-	for ch := range m.wakers {
-		select {
-		case ch <- struct{}{}:
-		default:
-		}
-	}
+	return m.bell.Listen(ctx), nil
 }
