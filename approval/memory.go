@@ -18,7 +18,8 @@ type Memory struct {
 
 type memoryTenant struct {
 	records map[string]Record
-	policy  int // the highest version met
+	buried  map[string]bool // the ids of tombstones
+	policy  int             // the highest version met
 }
 
 var _ Store = (*Memory)(nil)
@@ -44,7 +45,7 @@ func (m *Memory) Create(ctx context.Context, p Proposal) (Record, error) {
 	}
 	t := m.tenants[p.Tenant]
 	if t == nil {
-		t = &memoryTenant{records: map[string]Record{}}
+		t = &memoryTenant{records: map[string]Record{}, buried: map[string]bool{}}
 		m.tenants[p.Tenant] = t
 	}
 	if _, taken := t.records[p.ID]; taken {

@@ -69,9 +69,10 @@ func (p Principal) Is(q Principal) bool {
 // HasRole reports whether name is among the roles, spelt exactly so. The empty name is nobody's role.
 func (p Principal) HasRole(name string) bool { return name != "" && slices.Contains(p.Roles, name) }
 
-// Valid reports whether p can stand for somebody: a declared kind, a tenant and, but for the policy, a subject.
+// Valid reports whether p can stand for somebody: a declared kind, a tenant and, but for the policy, a subject, both
+// UTF-8 without U+0000 and at most MaxName bytes long.
 func (p Principal) Valid() bool {
-	return p.Kind.Valid() && p.Tenant != "" && (p.Subject != "" || p.Kind == PolicyDecision)
+	return p.Kind.Valid() && validName(p.Tenant) && (validName(p.Subject) || (p.Subject == "" && p.Kind == PolicyDecision))
 }
 
 func (p Principal) clone() Principal {

@@ -19,6 +19,7 @@ var (
 	ErrPending    = errors.New("approval: not decided")                      // approvals are still missing
 	ErrReason     = errors.New("approval: a rejection needs a short reason") // none, too long, or not text
 	ErrExists     = errors.New("approval: exists")                           // the proposal's id is taken
+	ErrCorrupt    = errors.New("approval: the stored record is damaged")     // or was altered: nothing runs from it
 	ErrInvalid    = errors.New("approval: invalid")                          // a member that must be set is missing or malformed
 )
 
@@ -82,6 +83,9 @@ type Page struct {
 	Size   int
 	Cursor string
 }
+
+// MaxName is the longest id, tenant, run, tool, digest, subject or operation, in bytes.
+const MaxName = 512
 
 // The sizes of pages.
 const (

@@ -13,8 +13,9 @@ import (
 )
 
 // NewRecord returns the record of a proposal that is stored at now: Pending, with the store's times. ErrInvalid when the
-// id, tenant, run, tool, digest or requester is missing, the requester is the policy or of another tenant, the
-// level is not None, One or Two, or the lifetime is not above zero and at most MaxLifetime.
+// id, tenant, run, tool, digest or requester is missing, longer than MaxName, not UTF-8 or holds U+0000, the requester is
+// the policy or of another tenant, the level is not None, One or Two, or the lifetime is not above zero and at most
+// MaxLifetime.
 func NewRecord(p Proposal, now time.Time) (Record, error) {
 	if fault := p.fault(); fault != "" {
 		return Record{}, fmt.Errorf("%w: %s", ErrInvalid, fault)
@@ -27,15 +28,15 @@ func NewRecord(p Proposal, now time.Time) (Record, error) {
 
 func (p Proposal) fault() string {
 	switch {
-	case p.ID == "":
+	case !validName(p.ID):
 		return "id"
-	case p.Tenant == "":
+	case !validName(p.Tenant):
 		return "tenant"
-	case p.Run == "":
+	case !validName(p.Run):
 		return "run"
-	case p.Tool == "":
+	case !validName(p.Tool):
 		return "tool"
-	case p.Digest == "":
+	case !validName(p.Digest):
 		return "digest"
 	case !p.Requester.Valid() || p.Requester.Kind == PolicyDecision || p.Requester.Tenant != p.Tenant:
 		return "requester"
@@ -45,6 +46,11 @@ func (p Proposal) fault() string {
 		return "lifetime"
 	}
 	return ""
+}
+
+// validName reports whether every store can keep s as a key.
+func validName(s string) bool {
+	return s != "" && len(s) <= MaxName && utf8.ValidString(s) && !strings.ContainsRune(s, 0)
 }
 
 // At returns the record as it stands at now: State and Left are made from what happened and the time. Expired begins
@@ -107,7 +113,7 @@ func (r Record) final() error {
 // is consumed (ErrConsumed), past its time (ErrExpired) or finally decided (ErrDecided), a second and other verdict of one
 // approver (ErrDecided), the policy where a level asks for approvers and anybody else where it asks for none
 // (ErrNotAllowed), the requester (ErrSelf) unless the requirement has Self, a rejection without a reason or a reason that
-// is too long or is not text (ErrReason), and an ID that another decision has (ErrInvalid).
+// is too long or is not text (ErrReason), and an ID that is malformed or that another decision has (ErrInvalid).
 func (r Record) Decide(d Decision, now time.Time) (Record, bool, error) {
 	r = r.At(now)
 	if !d.By.Valid() {
@@ -132,7 +138,7 @@ func (r Record) Decide(d Decision, now time.Time) (Record, bool, error) {
 	if d.ID == "" {
 		d.ID = decisionID(r.Proposal, d.By)
 	}
-	if slices.ContainsFunc(r.Decisions, func(o Decision) bool { return o.ID == d.ID }) {
+	if !validName(d.ID) || slices.ContainsFunc(r.Decisions, func(o Decision) bool { return o.ID == d.ID }) {
 		return Record{}, false, fmt.Errorf("%w: decision id", ErrInvalid)
 	}
 	d.By, d.At = d.By.clone(), now.UTC().Round(0)
@@ -196,13 +202,13 @@ func (r Record) Withdraw(decision string, by Principal, now time.Time) (Record, 
 }
 
 // Consume returns the record bound to the operation at now, and true; or, where it is bound to this operation already,
-// the record as it stands, and false. Refused are, in this order: no operation (ErrInvalid), another digest (ErrDigest),
+// the record as it stands, and false. Refused are, in this order: no valid operation (ErrInvalid), another digest (ErrDigest),
 // a proposal that another operation has consumed (ErrConsumed), that is past its time (ErrExpired), rejected or
 // withdrawn (ErrDecided), or for which approvals are missing (ErrPending).
 func (r Record) Consume(digest, operation string, now time.Time) (Record, bool, error) {
 	r = r.At(now)
 	switch {
-	case operation == "":
+	case !validName(operation):
 		return Record{}, false, fmt.Errorf("%w: operation", ErrInvalid)
 	case digest != r.Proposal.Digest:
 		return Record{}, false, ErrDigest

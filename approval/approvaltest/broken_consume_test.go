@@ -32,7 +32,7 @@ func consumeDefects() []defect {
 			}),
 		},
 		{
-			rule: "withdraw/only an approval that is there", what: "does not look which one",
+			rule: "withdraw/only an approval that is there", what: "does not look which one", also: []string{"names/are only names"},
 			store: hooked(func(f *faulty) {
 				f.back = func(c ctx, tenant, id, decision string, by approval.Principal) (approval.Record, error) {
 					if r := f.peek(c, tenant, id); len(r.Decisions) > 0 {
@@ -44,7 +44,7 @@ func consumeDefects() []defect {
 		},
 		{
 			rule: "consume/binds one operation", what: "lets a second operation in",
-			also: []string{"race/one operation consumes", "time/what is final stays so", "restart/goes on"},
+			also: []string{"race/one operation consumes", "time/what is final stays so", "restart/goes on", "purge/a tombstone answers"},
 			store: hooked(func(f *faulty) {
 				f.consume = func(c ctx, tenant, id, digest, op string) (approval.Record, bool, error) {
 					if r := f.peek(c, tenant, id); r.State == approval.Consumed && r.Proposal.Digest == digest {

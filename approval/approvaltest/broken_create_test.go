@@ -3,6 +3,7 @@ package approvaltest_test
 import (
 	"context"
 	"encoding/json/jsontext"
+	"strings"
 	"sync"
 	"time"
 
@@ -75,7 +76,7 @@ func createDefects() []defect {
 			}),
 		},
 		{
-			rule: "create/an id is taken once", what: "returns the first to the second", also: []string{"race/one proposal is created"},
+			rule: "create/an id is taken once", what: "returns the first to the second", also: []string{"race/one proposal is created", "purge/a tombstone answers"},
 			store: hooked(func(f *faulty) {
 				f.create = func(c ctx, p approval.Proposal) (approval.Record, error) {
 					if r, err := f.Store.Find(c, p.Tenant, p.ID); err == nil {
@@ -87,7 +88,7 @@ func createDefects() []defect {
 		},
 		{
 			rule: "create/joins nothing", what: "decides on all that are alike",
-			also: []string{"pending/what waits for a decision", "pending/pages lose nothing", "alike/what is not consumed", "time/a decision in the last nanosecond counts", "restart/loses nothing", "withdraw/until it is consumed"},
+			also: []string{"pending/what waits for a decision", "pending/pages lose nothing", "alike/what is not consumed", "time/a decision in the last nanosecond counts", "restart/loses nothing", "withdraw/until it is consumed", "names/are only names"},
 			store: hooked(func(f *faulty) {
 				f.decide = func(c ctx, tenant, id string, d approval.Decision) (approval.Record, error) {
 					r, err := f.Store.Decide(c, tenant, id, d)
@@ -123,6 +124,15 @@ func createDefects() []defect {
 			}),
 		},
 		{
+			rule: "names/are only names", what: "trims ids",
+			store: hooked(func(f *faulty) {
+				f.create = func(c ctx, p approval.Proposal) (approval.Record, error) {
+					p.ID = strings.TrimSpace(p.ID)
+					return f.Store.Create(c, p)
+				}
+			}),
+		},
+		{
 			rule: "policy/the highest version is remembered", what: "tells the proposal's own",
 			store: hooked(func(f *faulty) {
 				f.find = func(c ctx, tenant, id string) (approval.Record, error) {
@@ -133,7 +143,7 @@ func createDefects() []defect {
 			}),
 		},
 		{
-			rule: "copies/nothing is shared", what: "hands out the plan that it keeps",
+			rule: "copies/nothing is shared", what: "hands out the plan that it keeps", also: []string{"purge/erases what is over"},
 			store: hooked(func(f *faulty) {
 				var kept sync.Map
 				f.find = func(c ctx, tenant, id string) (approval.Record, error) {

@@ -25,6 +25,20 @@ type faulty struct {
 	decide  func(c ctx, tenant, id string, d approval.Decision) (approval.Record, error)
 	back    func(c ctx, tenant, id, decision string, by approval.Principal) (approval.Record, error)
 	consume func(c ctx, tenant, id, digest, op string) (approval.Record, bool, error)
+	purge   func(c ctx, bodies, tombstones time.Duration) (int, error)
+}
+
+func (f *faulty) Purge(c ctx, bodies, tombstones time.Duration) (int, error) {
+	if f.purge != nil {
+		return f.purge(c, bodies, tombstones)
+	}
+	return f.memory().Purge(c, bodies, tombstones)
+}
+
+// memory is the store without its faults.
+func (f *faulty) memory() *approval.Memory {
+	m, _ := f.Store.(*approval.Memory)
+	return m
 }
 
 func (f *faulty) Create(c ctx, p approval.Proposal) (approval.Record, error) {
@@ -102,7 +116,7 @@ type defect struct {
 }
 
 func defects() []defect {
-	return slices.Concat(createDefects(), decideDefects(), consumeDefects(), timeDefects(), raceDefects(), restartDefects())
+	return slices.Concat(createDefects(), decideDefects(), consumeDefects(), timeDefects(), raceDefects(), purgeDefects(), restartDefects())
 }
 
 // Each defect is found by the rule that it breaks, and by no rule that it keeps.

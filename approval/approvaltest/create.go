@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json/jsontext"
 	"reflect"
+	"strings"
 	"time"
 
 	"github.com/toolcontract/toolcontract/approval"
@@ -84,6 +85,11 @@ func createRules() []rule {
 			},
 		},
 		{
+			name:        "names/are only names",
+			explanation: "an id may hold anything that is text: quotes and wildcards mean nothing, and what can be no id is merely not there",
+			check:       oddNames,
+		},
+		{
 			name:        "policy/the highest version is remembered",
 			explanation: "in a rolling deployment the highest policy version that the tenant's store has met rules: every record tells it, and another tenant's does not count",
 			check:       policySeen,
@@ -148,6 +154,8 @@ func refusesIncomplete(p *probe) {
 		"requester that is a person":  func(pr *approval.Proposal) { pr.Requester.Kind = approval.PolicyDecision },
 		"level":                       at(0),
 		"level that can be given":     at(approval.Deny),
+		"run that is text":            func(pr *approval.Proposal) { pr.Run = "run\x00" },
+		"tool that is UTF-8":          func(pr *approval.Proposal) { pr.Tool = "\xff" },
 		"lifetime":                    func(pr *approval.Proposal) { pr.Lifetime = 0 },
 		"lifetime that is positive":   func(pr *approval.Proposal) { pr.Lifetime = -time.Second },
 		"lifetime that ends":          func(pr *approval.Proposal) { pr.Lifetime = approval.MaxLifetime + 1 },
@@ -187,6 +195,33 @@ func tenantsApart(p *probe) {
 	_, err := p.store.Find(p.ctx, tenant, "p_3")
 	p.refused("Find of what was never there", approval.ErrNotFound, err)
 	p.unchanged("calls of another tenant", r)
+}
+
+func oddNames(p *probe) {
+	odd := []string{"p_%", "p__", `p_'";--`, "p_1 ", "P_1", "p_ö", "p_o\u0308"}
+	for _, id := range odd {
+		p.create(id)
+	}
+	for _, id := range odd {
+		p.equal("the id found", id, p.find(id).Proposal.ID)
+	}
+	p.decide("p_%", yes(person("' OR '1'='1")))
+	waiting, _, err := p.store.Pending(p.ctx, tenant, approval.Page{})
+	p.ok("Pending", err)
+	p.equal("those that nobody decided", len(odd)-1, len(waiting))
+	for _, id := range []string{"p_1", "p\x00", "\xff", strings.Repeat("x", 10_000)} {
+		_, err := p.store.Find(p.ctx, tenant, id)
+		p.refused("Find", approval.ErrNotFound, err)
+		_, err = p.store.Find(p.ctx, id, "p_%")
+		p.refused("Find in such a tenant", approval.ErrNotFound, err)
+		alike, err := p.store.Alike(p.ctx, tenant, []string{id})
+		p.ok("Alike", err)
+		p.equal("Alike: number", 0, len(alike))
+		_, err = p.store.Decide(p.ctx, tenant, id, yes(person("a")))
+		p.refused("Decide", approval.ErrNotFound, err)
+		_, err = p.store.Withdraw(p.ctx, tenant, "p_%", id, person("a"))
+		p.refused("Withdraw", approval.ErrNotFound, err)
+	}
 }
 
 func policySeen(p *probe) {

@@ -70,18 +70,22 @@ const (
 	needsNothing need = iota
 	needsClock
 	needsLasting
+	needsPurger
 )
 
 func (a abilities) probe(t *testing.T, n need, newStore func(t *testing.T) approval.Store) (p *probe, missing string) {
 	t.Helper()
 	p = &probe{ctx: t.Context()}
 	switch n {
-	case needsClock:
+	case needsClock, needsPurger:
 		if a.clock == nil {
 			return nil, "the store declares no clock (approvaltest.Clock): exact times are not checked"
 		}
 		p.clock = &clock{at: start}
 		p.store = a.clock(t, p.clock.now)
+		if p.purger, _ = p.store.(approval.Purger); n == needsPurger && p.purger == nil {
+			return nil, "the store is no approval.Purger: retention is not checked"
+		}
 	case needsLasting:
 		if a.lasting == nil {
 			return nil, "the store is not declared lasting (approvaltest.Lasting): a restart is not checked"
@@ -95,7 +99,7 @@ func (a abilities) probe(t *testing.T, n need, newStore func(t *testing.T) appro
 }
 
 func rules() []rule {
-	return slices.Concat(createRules(), decideRules(), withdrawRules(), consumeRules(), listRules(), timeRules(), raceRules(), lastingRules())
+	return slices.Concat(createRules(), decideRules(), withdrawRules(), consumeRules(), listRules(), timeRules(), raceRules(), purgeRules(), lastingRules())
 }
 
 // probe is a store under one check, which notes what is wrong and goes on.
@@ -104,5 +108,6 @@ type probe struct {
 	store  approval.Store
 	clock  *clock                // of a store with Clock, otherwise nil
 	open   func() approval.Store // of a store that lasts, otherwise nil
+	purger approval.Purger       // the store, where it is one
 	faults []string
 }

@@ -19,11 +19,12 @@ type sloppy struct {
 
 	mu      sync.Mutex
 	records map[[2]string]approval.Record
+	policy  map[string]int // the highest version of what is purged
 }
 
 func racing(honest bool, methods ...string) func(now func() time.Time) approval.Store {
 	return func(now func() time.Time) approval.Store {
-		return &sloppy{now: now, racy: methods, honest: honest, meet: make(chan struct{}), records: map[[2]string]approval.Record{}}
+		return &sloppy{now: now, racy: methods, honest: honest, meet: make(chan struct{}), records: map[[2]string]approval.Record{}, policy: map[string]int{}}
 	}
 }
 
@@ -45,6 +46,7 @@ func (s *sloppy) between(method string) {
 
 func (s *sloppy) show(r approval.Record) approval.Record {
 	r = r.Clone().At(s.now())
+	r.PolicySeen = max(r.Proposal.PolicyVersion, s.policy[r.Proposal.Tenant])
 	for key, o := range s.records {
 		if key[0] == r.Proposal.Tenant {
 			r.PolicySeen = max(r.PolicySeen, o.Proposal.PolicyVersion)
@@ -116,6 +118,29 @@ func (s *sloppy) Consume(c ctx, tenant, id, digest, op string) (approval.Record,
 		return r.Consume(digest, op, now)
 	})
 	return r, err == nil, err
+}
+
+func (s *sloppy) Purge(c ctx, bodies, tombstones time.Duration) (int, error) {
+	if err := cmp.Or(c.Err(), approval.CheckRetention(bodies, tombstones)); err != nil {
+		return 0, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := 0
+	for key, r := range s.records {
+		over := s.now().Sub(r.Proposal.ExpiresAt)
+		switch {
+		case over >= tombstones:
+			delete(s.records, key)
+			s.policy[key[0]] = max(s.policy[key[0]], r.Proposal.PolicyVersion)
+		case over >= bodies && r.Proposal.Plan != nil:
+			s.records[key] = r.Tombstone()
+		default:
+			continue
+		}
+		n++
+	}
+	return n, nil
 }
 
 func (s *sloppy) Alike(c ctx, tenant string, digests []string) ([]approval.Record, error) {
