@@ -12,7 +12,7 @@ func (e *Entry) Finish(now time.Time, c Claim, o Outcome, slot *Slot) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	if c.Token != "" && c.Token == e.Finished {
+	if c.Token != "" && c.Token == e.Finished && !e.better(o.State) {
 		return nil
 	}
 	if !e.holds(c) {
@@ -37,6 +37,11 @@ func (e *Entry) Finish(now time.Time, c Claim, o Outcome, slot *Slot) error {
 	case Dispatching, Denied, Expired: // not taken
 	}
 	return nil
+}
+
+// better reports whether a claim that gave up has learnt the truth since: its handler answered after its time.
+func (e *Entry) better(s State) bool {
+	return e.State == Unknown && (s == Succeeded || s == Failed)
 }
 
 // Late says what is to be kept of an outcome that came too late.

@@ -56,7 +56,8 @@ type Ledger interface {
 	// its time when it was running before. Any other State is ErrState and changes nothing.
 	//
 	// A claim that is not the row's gets ErrFenced; its outcome is kept as Evidence, also of a terminal operation, once
-	// however often it is repeated, unless it is Unknown. The claim that finished last may repeat its Finish and gets the record.
+	// however often it is repeated, unless it is Unknown. The claim that finished last may repeat its Finish and gets the
+	// record; one that ended the operation unknown and has learnt Succeeded or Failed since is late like any other.
 	Finish(ctx context.Context, c Claim, o Outcome) (Record, error)
 
 	// Close ends a pending operation: Denied (T2), Cancelled (T11), or Expired (T3, only when its time is over). The

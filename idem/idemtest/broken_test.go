@@ -253,8 +253,13 @@ func claimFlaws() map[string]flaw {
 
 func finishFlaws() map[string]flaw {
 	return map[string]flaw{
-		"finish/ends":     finished(idem.Failed, func(st *step) { st.e.Attempt.EndedAt = time.Time{} }),
-		"finish/token":    pre("Finish", func(st *step) { st.claim.Generation = st.e.Generation }),
+		"finish/ends":  finished(idem.Failed, func(st *step) { st.e.Attempt.EndedAt = time.Time{} }),
+		"finish/token": pre("Finish", func(st *step) { st.claim.Generation = st.e.Generation }),
+		"finish/unknown then known": pre("Finish", func(st *step) {
+			if st.e.State == idem.Unknown && st.claim.Token == st.e.Finished {
+				st.outcome.State, st.outcome.Result = idem.Unknown, nil
+			}
+		}),
 		"finish/again":    pre("Finish", func(st *step) { st.e.Finished = "" }),
 		"finish/terminal": pre("ClaimOpen", func(st *step) { st.e.State = idem.Unknown }),
 		"finish/states": pre("Finish", func(st *step) {

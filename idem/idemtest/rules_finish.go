@@ -12,6 +12,7 @@ func finishes() []rule {
 	return []rule{
 		{"finish/ends", "the holder ends its operation as succeeded or failed; the attempt and the outbox row end with it (T5)", nothing, finishEnds},
 		{"finish/token", "a claim is believed by token and generation together, nothing else", nothing, finishToken},
+		{"finish/unknown then known", "a claim that ended unknown and has learnt the outcome since is late: evidence, no change", nothing, finishUnknownThenKnown},
 		{"finish/again", "the claim that finished may repeat itself and gets the record; what it said first stands", nothing, finishAgain},
 		{"finish/terminal", "a terminal operation never changes", nothing, finishTerminal},
 		{"finish/states", "no claim ends in a state that is not its to give", nothing, finishStates},
@@ -71,6 +72,20 @@ func finishAgain(p *play) {
 	p.finish(claim, notSent())
 	r = p.finish(claim, notSent())
 	p.that(r.State == idem.Pending && r.Command.Seq == 2, "repeated NotSent: %q at sequence %d", r.State, r.Command.Seq)
+}
+
+func finishUnknownThenKnown(p *play) {
+	c := command("op_1")
+	claim := p.dispatch(c)
+	p.finish(claim, unknown())
+	for range 2 {
+		_, err := p.l.Finish(p.ctx, claim, succeeded())
+		p.refused(err, idem.ErrFenced, "Finish of a claim that had ended unknown")
+	}
+	p.state(c.Key, idem.Unknown)
+	r, err := p.l.Find(p.ctx, c.Key)
+	p.ok(err, "Find")
+	p.that(len(r.Evidence) == 1 && r.Evidence[0].Outcome.State == idem.Succeeded, "late success: %d evidence", len(r.Evidence))
 }
 
 func finishTerminal(p *play) {

@@ -303,7 +303,7 @@ func (s spec) renew(c call) []result {
 func (s spec) finish(c call) []result {
 	o := &s.ops[c.i]
 	switch {
-	case c.token == o.finished && c.token != "":
+	case c.token == o.finished && c.token != "" && !(o.state == idem.Unknown && (c.state == idem.Succeeded || c.state == idem.Failed)):
 		return []result{{s, s.record(c.i)}}
 	case !o.holds(c):
 		if e := fmt.Sprintf("%d %s;", c.gen, c.state); c.state != idem.Unknown && c.gen <= o.gen && !strings.Contains(o.evidence, e) {
