@@ -1,0 +1,30 @@
+package tool
+
+import (
+	"crypto/rand"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/toolcontract/toolcontract/approval"
+	"github.com/toolcontract/toolcontract/idem"
+	"github.com/toolcontract/toolcontract/redact"
+	"github.com/toolcontract/toolcontract/redact/audit"
+)
+
+// Development returns a Config for a first program: stores in memory, a random key, approval.ByRole, audit and log on
+// standard error, and what is pending is run by whoever asks for it. Nothing of it survives the process, so NewDispatcher
+// refuses it beside durable stores. Fields may be replaced.
+func Development(policy approval.Table) Config {
+	secret := make([]byte, 32)
+	_, _ = rand.Read(secret) // never fails (crypto/rand)
+	digester, err := redact.NewDigester(redact.Key{ID: "development", Secret: secret})
+	if err != nil {
+		digester = nil // NewDispatcher names it
+	}
+	log := zap.NewExample()
+	return Config{
+		Policy: policy, Approvals: approval.NewMemory(time.Now), Authority: approval.ByRole{}, Ledger: idem.NewMemory(time.Now),
+		Digester: digester, Audit: audit.NewZap(log), Quarantine: audit.NewMemoryQuarantine(audit.MemoryQuarantineConfig{}), Logger: log, development: true,
+	}
+}

@@ -1,0 +1,196 @@
+package tool
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/toolcontract/toolcontract/approval"
+	"github.com/toolcontract/toolcontract/envelope"
+	"github.com/toolcontract/toolcontract/idem"
+	"github.com/toolcontract/toolcontract/internal/claimctx"
+)
+
+// dispatch is one claim on its way through the handler.
+type dispatch struct {
+	def       *definition
+	claim     idem.Claim
+	proposal  approval.Proposal
+	leaseEnds time.Time // monotonic
+	attempt   int
+	ctx       context.Context //nolint:containedctx // the handler's: the caller's values without its cancellation
+	body      body
+}
+
+var (
+	errLeaseLost = errors.New("tool: the claim was lost")
+	errNoProof   = errors.New("tool: the answer proves nothing")
+)
+
+// dispatch runs the handler in the background and waits for its stored outcome, or for ctx: then the handler goes on and
+// the record says that the operation is under way.
+func (d *Dispatcher) dispatch(ctx context.Context, s dispatch) (rec idem.Record, settled bool) {
+	done := make(chan idem.Record, 1)
+	s.ctx = context.WithoutCancel(ctx)
+	if !d.begin() { // closing: nothing was sent, the claim is given back
+		return d.store(s, idem.Outcome{State: idem.Pending}), true
+	}
+	go func() {
+		defer d.working.Done()
+		done <- d.run(s)
+	}()
+	select {
+	case rec = <-done:
+		return rec, true
+	case <-ctx.Done():
+		return idem.Record{Command: s.claim.Command, State: idem.Dispatching}, false
+	}
+}
+
+func (d *Dispatcher) run(s dispatch) idem.Record {
+	b, err := readBody(s.claim.Command.Body)
+	if err == nil {
+		err = d.verify(b, s.claim.Command, s.proposal)
+	}
+	if err != nil { // altered since it was admitted: nothing is sent
+		d.log("command_altered", "", err)
+		return d.deny(s.ctx, d.store(s, idem.Outcome{State: idem.Pending}), envelope.ApprovalMismatch)
+	}
+	s.body = b
+	rec := d.store(s, d.handle(s))
+	if rec.State == idem.Pending && len(rec.Attempts) >= rec.Command.Attempts && rec.Command.Attempts > 0 {
+		return d.deny(s.ctx, rec, envelope.Unavailable)
+	}
+	return rec
+}
+
+// handle runs Commit under the claim, which is renewed meanwhile, and says what it came to.
+func (d *Dispatcher) handle(s dispatch) idem.Outcome {
+	ctx, cancel := context.WithCancelCause(s.ctx)
+	defer cancel(nil)
+	ctx, mark := claimctx.With(ctx)
+	stop := d.keep(ctx, s, cancel)
+	defer stop()
+	cmd := s.body.command(s.claim.Command, s.attempt)
+	if d.cfg.Entered != nil {
+		d.cfg.Entered(ctx, s.def.write.wire, cmd.Plan)
+	}
+	late := func(a answer[product]) { d.late(s, cmd, a) }
+	p, err := abandonable(ctx, s.def.spec.Timeout, late, func(ctx context.Context) (product, error) { return s.def.write.run(ctx, cmd) })
+	return d.outcome(s, cmd, p, err, mark.Sent())
+}
+
+// late keeps what a handler returned after its time as evidence: the ledger knows that its claim is over.
+func (d *Dispatcher) late(s dispatch, cmd command, a answer[product]) {
+	o := d.outcome(s, cmd, a.value, a.err, true)
+	if o.State == idem.Unknown {
+		return
+	}
+	ctx, cancel := context.WithTimeout(s.ctx, storeTime)
+	defer cancel()
+	if _, err := d.cfg.Ledger.Finish(ctx, s.claim, o); err != nil && !errors.Is(err, idem.ErrFenced) {
+		d.log("evidence_lost", s.body.RequestID, err)
+	}
+}
+
+// keep renews the claim until stop is called. When it is lost, or cannot be renewed in time, the handler's context ends.
+func (d *Dispatcher) keep(ctx context.Context, s dispatch, lost context.CancelCauseFunc) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		claim, ends := s.claim, s.leaseEnds
+		for {
+			wait := time.NewTimer(ends.Sub(d.mono()) / 3)
+			select {
+			case <-ctx.Done():
+				wait.Stop()
+				return
+			case <-wait.C:
+			}
+			before := d.mono()
+			limit, done := context.WithTimeout(ctx, ends.Sub(before)/2)
+			renewed, err := d.cfg.Ledger.Renew(limit, claim, d.cfg.Lease)
+			done()
+			switch {
+			case err == nil:
+				claim, ends = renewed, before.Add(renewed.Lease)
+			case ctx.Err() != nil:
+				return
+			case errors.Is(err, idem.ErrFenced), ends.Sub(d.mono()) < d.cfg.Lease/10:
+				lost(errLeaseLost)
+				return
+			}
+		}
+	}()
+	return func() {
+		cancel()
+		<-ended
+	}
+}
+
+// store finishes the claim. Where the ledger does not take it now, the outcome is kept and tried again until the lease
+// ends, and the answer is unknown.
+func (d *Dispatcher) store(s dispatch, o idem.Outcome) idem.Record {
+	rec, err := d.finish(s, o)
+	if err == nil {
+		d.finished(s.ctx, rec)
+		return rec
+	}
+	unknown := idem.Record{Command: s.claim.Command, State: idem.Unknown}
+	if errors.Is(err, idem.ErrFenced) {
+		if rec, err := d.cfg.Ledger.Find(s.ctx, s.claim.Key); err == nil {
+			return rec
+		}
+		return unknown
+	}
+	d.log("outcome_not_stored", s.body.RequestID, err)
+	if d.begin() {
+		go func() {
+			defer d.working.Done()
+			d.finishLater(s, o)
+		}()
+	}
+	return unknown
+}
+
+func (d *Dispatcher) finish(s dispatch, o idem.Outcome) (idem.Record, error) {
+	ctx, cancel := context.WithTimeout(s.ctx, storeTime)
+	defer cancel()
+	return d.cfg.Ledger.Finish(ctx, s.claim, o)
+}
+
+// finishEvery is how long the process waits between two tries to store an outcome.
+const finishEvery = 500 * time.Millisecond
+
+func (d *Dispatcher) finishLater(s dispatch, o idem.Outcome) {
+	tick := time.NewTicker(finishEvery)
+	defer tick.Stop()
+	for s.leaseEnds.After(d.mono()) {
+		select {
+		case <-d.ctx.Done():
+			return
+		case <-tick.C:
+		}
+		rec, err := d.finish(s, o)
+		switch {
+		case err == nil:
+			d.finished(s.ctx, rec)
+			return
+		case errors.Is(err, idem.ErrFenced):
+			return
+		}
+	}
+}
+
+// finished tells audit and counters what an operation came to.
+func (d *Dispatcher) finished(ctx context.Context, rec idem.Record) {
+	ctx = context.WithoutCancel(ctx)
+	d.meter.operation(ctx, rec.Command.Tool, string(rec.State))
+	e := event{kind: eventFinish, run: rec.Command.Run, tool: rec.Command.Tool, operation: rec.Command.Key.Operation, proposal: rec.Command.Proposal, outcome: string(rec.State)}
+	e.who.Tenant = rec.Command.Key.Tenant
+	if rec.Failure != nil {
+		e.code = rec.Failure.Code
+	}
+	d.note(ctx, e)
+}

@@ -1,0 +1,146 @@
+package tool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/toolcontract/toolcontract/approval"
+	"github.com/toolcontract/toolcontract/envelope"
+	"github.com/toolcontract/toolcontract/internal/ids"
+)
+
+// Dispatcher takes calls through the boundary. It is immutable but for the work under way, safe for concurrent use, and
+// one of any number that share the same stores.
+type Dispatcher struct {
+	cfg     Config
+	catalog *Catalog
+	name    string // tells this dispatcher's claims from those of others
+	handler Handler
+	gates   gates
+	meter   meter
+	mono    func() time.Time // measures leases; never the injected clock, which may stand still
+
+	mu      sync.Mutex
+	runs    map[runKey]*runState
+	closed  bool
+	working sync.WaitGroup  // dispatches that outlive their callers
+	ctx     context.Context //nolint:containedctx // the dispatcher's own life, ended by Close
+	stop    context.CancelFunc
+}
+
+// NewDispatcher checks that the catalogue and the configuration belong together. The error joins every fault.
+func NewDispatcher(c *Catalog, cfg Config) (*Dispatcher, error) {
+	if c == nil {
+		return nil, errors.New("tool: a dispatcher needs a catalogue")
+	}
+	if err := cfg.check(c); err != nil {
+		return nil, err
+	}
+	d := &Dispatcher{cfg: cfg.withDefaults(), catalog: c, runs: map[runKey]*runState{}, mono: time.Now}
+	m, err := newMeter(d.cfg)
+	if err != nil {
+		return nil, fmt.Errorf("tool: config: meter provider: %w", err)
+	}
+	d.meter = m
+	d.name = d.id("disp_")
+	d.ctx, d.stop = context.WithCancel(context.Background())
+	d.handler = d.wrapped()
+	return d, nil
+}
+
+// Close stops admitting work, waits for what is under way until ctx ends, and stops what the dispatcher started. Calls
+// after it answer CANCELLED. An outcome that could not be stored by then stays with the ledger, as unknown.
+func (d *Dispatcher) Close(ctx context.Context) error {
+	d.mu.Lock()
+	d.closed = true
+	d.mu.Unlock()
+	done := make(chan struct{})
+	go func() {
+		d.working.Wait()
+		close(done)
+	}()
+	defer d.stop()
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("tool: close: %w", context.Cause(ctx))
+	}
+}
+
+// Catalog returns the catalogue that the dispatcher serves.
+func (d *Dispatcher) Catalog() *Catalog { return d.catalog }
+
+// begin counts work that Close waits for; false once the dispatcher is closed.
+func (d *Dispatcher) begin() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.closed {
+		return false
+	}
+	d.working.Add(1)
+	return true
+}
+
+// id returns a fresh identifier.
+func (d *Dispatcher) id(prefix string) string {
+	u := d.cfg.NewID()
+	return ids.Encode(prefix, u[:])
+}
+
+// writeOf returns the write whose commit has the wire name.
+func (d *Dispatcher) writeOf(wire string) (*definition, error) {
+	if t, ok := d.catalog.tools[wire]; ok && t.commits() {
+		return t.def, nil
+	}
+	return nil, fmt.Errorf("tool: %q is no commit of this catalogue", wire)
+}
+
+// Fresh reports whether the target is still what was proposed: its version, and the sequence of its resource. Stale is
+// an *envelope.Error of VERSION_CONFLICT; any other error means that it could not be found out.
+func (d *Dispatcher) Fresh(ctx context.Context, p approval.Proposal) error {
+	def, err := d.writeOf(p.Tool)
+	if err != nil {
+		return err
+	}
+	if e := d.unchanged(ctx, def, p, p.Requester); e != nil {
+		return e
+	}
+	seq, _, err := d.cfg.Ledger.Resource(ctx, p.Tenant, p.Resource)
+	if err != nil {
+		return fmt.Errorf("tool: fresh: %w", err)
+	}
+	if seq != p.Seq {
+		return envelope.New(envelope.VersionConflict).At("target.version")
+	}
+	return nil
+}
+
+// awaitEvery is how often Await looks.
+const awaitEvery = 250 * time.Millisecond
+
+// Await returns the proposal's record once it is no longer pending, or the context's error.
+func (d *Dispatcher) Await(ctx context.Context, tenant, proposal string) (approval.Record, error) {
+	if d.cfg.Approvals == nil {
+		return approval.Record{}, errors.New("tool: await: the dispatcher has no approvals")
+	}
+	tick := time.NewTicker(awaitEvery)
+	defer tick.Stop()
+	for {
+		rec, err := d.cfg.Approvals.Find(ctx, tenant, proposal)
+		if err != nil {
+			return approval.Record{}, fmt.Errorf("tool: await: %w", err)
+		}
+		if rec.State != approval.Pending {
+			return rec, nil
+		}
+		select {
+		case <-ctx.Done():
+			return rec, fmt.Errorf("tool: await: %w", context.Cause(ctx))
+		case <-tick.C:
+		}
+	}
+}

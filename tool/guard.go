@@ -1,0 +1,97 @@
+package tool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
+)
+
+// panicked is the error that a handler's panic becomes. Its text names no value: the value is for the quarantine.
+type panicked struct {
+	value any
+	stack []byte
+}
+
+func (p *panicked) Error() string { return fmt.Sprintf("tool: a handler panicked with a %T", p.value) }
+
+// detail is what operators may read under seal.
+func (p *panicked) detail() []byte { return fmt.Appendf(nil, "%v\n\n%s", p.value, p.stack) }
+
+// errGoexit is what a handler that ends its goroutine answers with.
+var errGoexit = errors.New("tool: a handler ended its goroutine")
+
+// timeIsUp is why a handler's context ended before the caller's.
+type timeIsUp struct{}
+
+func (timeIsUp) Error() string { return "tool: the time for the call is up" }
+func (timeIsUp) Unwrap() error { return context.DeadlineExceeded }
+
+// guarded runs f in a goroutine of its own, for at most timeout, and contains its panics. It returns when the context
+// ends even if f does not heed it; then the error is the context's cause and what f still returns is dropped.
+func guarded[T any](ctx context.Context, timeout time.Duration, f func(context.Context) (T, error)) (T, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, timeout, timeIsUp{})
+	defer cancel()
+	done := make(chan answer[T], 1)
+	go func() {
+		a := answer[T]{err: errGoexit}
+		defer func() { done <- a }()
+		a = contained(ctx, f)
+	}()
+	select {
+	case a := <-done:
+		return a.value, a.err
+	case <-ctx.Done():
+	}
+	select {
+	case a := <-done:
+		return a.value, a.err
+	default:
+		var zero T
+		return zero, context.Cause(ctx)
+	}
+}
+
+type answer[T any] struct {
+	value T
+	err   error
+}
+
+// contained calls f and turns a panic into an error.
+func contained[T any](ctx context.Context, f func(context.Context) (T, error)) (a answer[T]) {
+	defer func() {
+		if v := recover(); v != nil {
+			a.err = &panicked{value: v, stack: debug.Stack()}
+		}
+	}()
+	a.value, a.err = f(ctx)
+	return a
+}
+
+// abandonable is guarded for a handler whose late answer matters: what f returns after ctx has ended goes to late.
+func abandonable[T any](ctx context.Context, timeout time.Duration, late func(answer[T]), f func(context.Context) (T, error)) (T, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, timeout, timeIsUp{})
+	defer cancel()
+	done := make(chan answer[T])
+	gone := make(chan struct{})
+	go func() {
+		a := answer[T]{err: errGoexit}
+		defer func() {
+			select {
+			case done <- a:
+			case <-gone:
+				late(a)
+			}
+		}()
+		a = contained(ctx, f)
+	}()
+	select {
+	case a := <-done:
+		return a.value, a.err
+	case <-ctx.Done():
+		close(gone)
+		var zero T
+		return zero, context.Cause(ctx)
+	}
+}

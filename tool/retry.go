@@ -1,0 +1,51 @@
+package tool
+
+import (
+	"context"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+)
+
+// The first wait between two tries, and the longest, before jitter.
+const (
+	retryFirst = 50 * time.Millisecond
+	retryMost  = 5 * time.Second
+)
+
+// retrying tries a read again as its declaration says: only for the codes it names, after the time that the other system
+// asked for, and never past the run's deadline.
+func (c *call) retrying(ctx context.Context, f func(context.Context) (reply, error)) (reply, error) {
+	declared := c.tool.def.retry
+	rest := c.run.state.deadline.Sub(c.d.cfg.Now())
+	ctx, cancel := context.WithTimeoutCause(ctx, rest, timeIsUp{})
+	defer cancel()
+	var last error
+	try := func() (reply, error) {
+		r, err := c.once(ctx, f)
+		if last = err; err == nil {
+			return r, nil
+		}
+		e := as(err)
+		switch {
+		case !declared.again(e):
+			return reply{}, backoff.Permanent(err)
+		case e.RetryAfter > 0:
+			return reply{}, &backoff.RetryAfterError{Duration: e.RetryAfter}
+		}
+		return reply{}, err
+	}
+	waits := backoff.NewExponentialBackOff()
+	waits.InitialInterval, waits.MaxInterval = retryFirst, retryMost
+	within := rest
+	if declared.Within > 0 {
+		within = min(within, declared.Within)
+	}
+	r, err := backoff.Retry(ctx, try, backoff.WithBackOff(waits),
+		backoff.WithMaxTries(uint(declared.Attempts)), //nolint:gosec // checked not to be negative
+		backoff.WithMaxElapsedTime(within))
+	if err != nil && last != nil {
+		return reply{}, last
+	}
+	return r, err
+}

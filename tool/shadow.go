@@ -1,0 +1,30 @@
+package tool
+
+import (
+	"context"
+
+	"github.com/toolcontract/toolcontract/envelope"
+)
+
+// serve answers a call of a write from its stub; no handler of the write can be reached from here.
+func (s *Shadow) serve(i Invocation) func(context.Context, *call, []byte) (reply, error) {
+	return func(ctx context.Context, c *call, args []byte) (reply, error) {
+		if err := c.tool.input.Check(args, c.tool.def.spec.Input); err != nil {
+			return reply{}, refusedInput(err)
+		}
+		stub := s.Stubs[c.tool.wire]
+		if stub == nil {
+			return reply{}, &final{envelope.New(envelope.NotPermitted)}
+		}
+		return c.once(ctx, func(ctx context.Context) (reply, error) {
+			data, err := stub(ctx, i)
+			if err != nil {
+				return reply{}, c.failure(ctx, err)
+			}
+			if err := c.tool.output.Check(data, c.tool.def.spec.Output); err != nil {
+				return reply{}, brokenOutput(err)
+			}
+			return reply{data: data}, nil
+		})
+	}
+}
