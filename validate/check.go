@@ -170,7 +170,7 @@ func (j *judge) text(n *node, v *value) {
 	if n.pattern != nil && !n.pattern.match(v.text) {
 		j.note("pattern")
 	}
-	if n.format != nil && !(n.format.match(v.text) && (!n.goTime || goReads(v.text))) {
+	if text := []byte(v.text); !n.format.matches(text) || n.goTime && n.format == dateTimeFormat && !goTimeReads(text) {
 		j.note("format")
 	}
 }

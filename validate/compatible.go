@@ -68,7 +68,7 @@ func (c *comparison) compare(b, a *node, path string) {
 	c.values(b, a, path)
 	c.numbers(b, a, path)
 	c.same(path, "pattern", source(b), source(a))
-	c.same(path, "format", formatName(b), formatName(a))
+	c.same(path, "format", b.format.String(), a.format.String())
 	c.most(path, "maxLength", b.maxLength, a.maxLength)
 	c.least(path, "minLength", b.minLength, a.minLength)
 	c.arrays(b, a, path)
@@ -203,13 +203,6 @@ func source(n *node) string {
 		return ""
 	}
 	return n.pattern.source
-}
-
-func formatName(n *node) string {
-	if n.format == nil {
-		return ""
-	}
-	return n.format.name
 }
 
 func (c *comparison) arrays(b, a *node, path string) {

@@ -85,6 +85,10 @@ func (l *loader) keyword(n *node, keyword string, v *value, root bool) {
 		if !root || strings.TrimSuffix(v.text, "#") != "https://json-schema.org/draft/2020-12/schema" {
 			l.fail(w, "$schema: only draft 2020-12, at the root")
 		}
+	case "$id":
+		if l.text(n, keyword, v); !root {
+			l.fail(w, "$id: only at the root, as a name; nothing is resolved against it")
+		}
 	case "title", "$comment":
 		l.text(n, keyword, v)
 	case "description":

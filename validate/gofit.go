@@ -5,7 +5,6 @@ import (
 	"errors"
 	"reflect"
 	"strconv"
-	"time"
 )
 
 // fits reports whether a Go number of the kind can hold the number as it is written: encoding/json reads 20.0 and 1e1
@@ -28,10 +27,4 @@ func unsigned(k reflect.Kind) bool { return k >= reflect.Uint && k <= reflect.Ui
 func finite(raw []byte, bits int) bool {
 	_, err := strconv.ParseFloat(string(raw), bits)
 	return err == nil || !errors.Is(err, strconv.ErrRange)
-}
-
-// goReads reports whether time.Time takes the text: it knows no leap second and no lower-case letters.
-func goReads(s string) bool {
-	var t time.Time
-	return t.UnmarshalText([]byte(s)) == nil
 }

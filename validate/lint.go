@@ -64,7 +64,7 @@ func (l *linter) place(n *node, closed bool) {
 }
 
 func (n *node) boundedText() bool {
-	return n.maxLength >= 0 || n.pattern != nil && n.pattern.max >= 0 || n.format != nil && n.format.bounded()
+	return n.maxLength >= 0 || n.pattern != nil && n.pattern.max >= 0 || n.format != noFormat && n.format.bounded()
 }
 
 // untyped admits a schema that says nothing of itself, when what it applies says it all.

@@ -130,7 +130,7 @@ type listed struct {
 
 func (f listed) untrusted() bool {
 	n := f.node.follow()
-	return n.types.has(stringType) && n.constant == nil && n.enum == nil && n.pattern == nil && n.format == nil && !f.node.trusted && !f.owner.trusted
+	return n.types.has(stringType) && n.constant == nil && n.enum == nil && n.pattern == nil && n.format == noFormat && !f.node.trusted && !f.owner.trusted
 }
 
 // list walks the places of a schema.

@@ -51,7 +51,7 @@ type node struct {
 
 	minLength, maxLength int
 	pattern              *pattern
-	format               *format
+	format               formatID
 
 	prefix                   []*node
 	items                    *node

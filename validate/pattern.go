@@ -6,16 +6,25 @@ import (
 	"regexp"
 	"regexp/syntax"
 	"strings"
+	"unicode/utf8"
 )
 
 // pattern is a regular expression of the part that RE2 and ECMA-262 read alike.
 type pattern struct {
 	source string
 	re     *regexp.Regexp
-	max    int // the longest match in code points of an anchored pattern; unset: no bound
+	fast   *automaton // nil: too large, regexp matches
+	max    int        // the longest match in code points of an anchored pattern; unset: no bound
 }
 
 func (p *pattern) match(s string) bool { return p.re.MatchString(s) }
+
+func (p *pattern) matchBytes(text []byte) bool {
+	if p.fast != nil {
+		return p.fast.match(text)
+	}
+	return p.re.Match(text)
+}
 
 // compilePattern refuses what the two dialects read differently, so that every reader of the schema means the same.
 func compilePattern(source string) (*pattern, error) {
@@ -26,11 +35,25 @@ func compilePattern(source string) (*pattern, error) {
 	if err != nil {
 		return nil, errors.New("not a regular expression of RE2")
 	}
-	re, err := regexp.Compile(source)
+	narrow(tree)
+	re, err := regexp.Compile(tree.String())
 	if err != nil {
 		return nil, errors.New("not a regular expression of RE2")
 	}
-	return &pattern{source: source, re: re, max: longest(tree)}, nil
+	return &pattern{source: source, re: re, fast: newAutomaton(tree), max: longest(tree)}, nil
+}
+
+// narrow gives the dot what both dialects let it match: RE2 leaves out the line feed alone, ECMA-262 every line
+// terminator. Where they disagree about a text, it is refused.
+func narrow(tree *syntax.Regexp) {
+	if tree.Op == syntax.OpAnyCharNotNL {
+		*tree = syntax.Regexp{Op: syntax.OpCharClass, Rune: []rune{
+			0, '\n' - 1, '\n' + 1, '\r' - 1, '\r' + 1, 0x2028 - 1, 0x2029 + 1, utf8.MaxRune,
+		}}
+	}
+	for _, sub := range tree.Sub {
+		narrow(sub)
+	}
 }
 
 // commonDialect looks for constructs that only one dialect has or that mean another thing in the other.

@@ -21,7 +21,8 @@ type Schema struct {
 	root     *node
 	typ      reflect.Type // nil when made by Compile
 	output   bool
-	general  *general // nil when the compiled check covers every keyword
+	fast     *check // nil when the scan does not cover every keyword: then general is set
+	general  *general
 }
 
 // Option changes what [For] and [Compile] ask of a schema.
@@ -88,19 +89,21 @@ func compile(doc jsontext.Value, o options, attach func(*node)) (*Schema, error)
 }
 
 func finish(root *node, raw []byte, o options) (*Schema, error) {
-	s := &Schema{root: root, output: o.output, document: raw}
+	s := &Schema{root: root, output: o.output, document: bytes.Clone(raw)}
 	if err := s.document.Compact(); err != nil {
 		return nil, fmt.Errorf("the document: %w", err)
 	}
 	sum := sha256.Sum256(canonical(raw))
 	s.digest = "sha256:" + hex.EncodeToString(sum[:])
-	if outside(root) {
-		g, err := newGeneral(s.document)
-		if err != nil {
-			return nil, err
-		}
-		s.general = g
+	if fast, ok := program(root); ok {
+		s.fast = fast
+		return s, nil
 	}
+	g, err := newGeneral(s.document)
+	if err != nil {
+		return nil, err
+	}
+	s.general = g
 	return s, nil
 }
 
@@ -143,6 +146,10 @@ func (s *Schema) Check(doc []byte, l Limits) error {
 func (s *Schema) check(doc []byte, l Limits) *envelope.Error {
 	if s.root == nil {
 		return envelope.New(envelope.Internal)
+	}
+	l = l.filled()
+	if s.fast != nil && accepts(s.fast, doc, l) {
+		return nil
 	}
 	v, fault := read(doc, l)
 	if fault != nil {

@@ -1,0 +1,218 @@
+package validate_test
+
+import (
+	"bytes"
+	"encoding/json/v2"
+	"strings"
+	"testing"
+	"time"
+	"uuid"
+
+	kaptinlin "github.com/kaptinlin/jsonschema"
+	santhosh "github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/stretchr/testify/require"
+
+	"github.com/toolcontract/toolcontract/validate"
+)
+
+// subject is a schema and what three readers say of a document.
+type subject struct {
+	name      string
+	schema    *validate.Schema
+	decode    func([]byte) error // of the Go type alone, by encoding/json; nil for documents
+	kaptinlin *kaptinlin.Schema
+	santhosh  *santhosh.Schema
+}
+
+type shape interface{ shape() }
+
+type circle struct {
+	Radius float64 `json:"radius" jsonschema:"minimum=0,maximum=1000"`
+}
+
+type group struct {
+	Name   string                          `json:"name" jsonschema:"maxLength=20"`
+	Shapes []validate.OneOf[shape, shapes] `json:"shapes" jsonschema:"maxItems=3"`
+	Inner  *inner                          `json:"inner,omitzero"`
+}
+
+type inner struct {
+	Note string `json:"note"`
+}
+
+func (circle) shape() {}
+func (group) shape()  {}
+
+type shapes struct{}
+
+func (shapes) Cases() []validate.Case[shape] {
+	return []validate.Case[shape]{validate.Of[shape, circle]("circle"), validate.Of[shape, group]("group")}
+}
+
+type tree struct {
+	Label string `json:"label" jsonschema:"pattern=^[a-z]+(-[a-z]+)*$"`
+	Left  *tree  `json:"left" jsonschema:"nullable"`
+	Kids  []tree `json:"kids,omitzero" jsonschema:"maxItems=2"`
+}
+
+type everything struct {
+	Short    int8                          `json:"short"`
+	Word     uint16                        `json:"word"`
+	Long     int64                         `json:"long"`
+	Huge     uint64                        `json:"huge"`
+	Small    float32                       `json:"small"`
+	Large    float64                       `json:"large,omitzero" jsonschema:"exclusiveMinimum=-5,maximum=1e6"`
+	Step     int                           `json:"step,omitzero" jsonschema:"minimum=0,maximum=700,multipleOf=7"`
+	Flag     bool                          `json:"flag"`
+	Text     string                        `json:"text" jsonschema:"minLength=2,maxLength=9"`
+	State    string                        `json:"state" jsonschema:"enum=open,enum=half open,enum=shut-down-entirely"`
+	Code     string                        `json:"code,omitzero" jsonschema:"pattern=^[A-Z]{3}$"`
+	At       time.Time                     `json:"at"`
+	ID       uuid.UUID                     `json:"id"`
+	Day      string                        `json:"day,omitzero" jsonschema:"format=date"`
+	Tags     []string                      `json:"tags" jsonschema:"uniqueItems=true,maxItems=40"`
+	Pair     [2]bool                       `json:"pair"`
+	Counts   map[string]int8               `json:"counts"`
+	Shape    validate.OneOf[shape, shapes] `json:"shape"`
+	Optional *int                          `json:"optional,omitzero"`
+	Null     *string                       `json:"null" jsonschema:"nullable"`
+	Grid     [][]int                       `json:"grid,omitzero" jsonschema:"maxItems=3"`
+}
+
+func forSubject[T any](t testing.TB, name string) subject {
+	t.Helper()
+	s, err := validate.For[T]()
+	require.NoError(t, err)
+	return judged(t, name, s, func(doc []byte) error {
+		var v T
+		return json.Unmarshal(doc, &v, json.RejectUnknownMembers(true))
+	})
+}
+
+func judged(t testing.TB, name string, s *validate.Schema, decode func([]byte) error) subject {
+	t.Helper()
+	kc := kaptinlin.NewCompiler()
+	kc.SetAssertFormat(true)
+	ks, err := kc.Compile(s.JSON())
+	require.NoError(t, err)
+	parsed, err := santhosh.UnmarshalJSON(bytes.NewReader(s.JSON()))
+	require.NoError(t, err)
+	sc := santhosh.NewCompiler()
+	sc.DefaultDraft(santhosh.Draft2020)
+	sc.AssertFormat()
+	require.NoError(t, sc.AddResource("schema.json", parsed))
+	ss, err := sc.Compile("schema.json")
+	require.NoError(t, err)
+	return subject{name, s, decode, ks, ss}
+}
+
+func subjects(t testing.TB) []subject {
+	t.Helper()
+	list := []subject{
+		forSubject[everything](t, "everything"), forSubject[tree](t, "tree"), forSubject[group](t, "group"),
+		forSubject[addressChangeArgs](t, "address change"), forSubject[ordersArgs](t, "orders"), forSubject[order](t, "order"),
+	}
+	for name, doc := range map[string]string{
+		"composed": `{"type":"object","allOf":[{"$ref":"#/$defs/who"},{"properties":{"b":{"type":"integer"}},"required":["b"]}],"properties":{"c":{"type":"array","prefixItems":[{"type":"boolean"},{"type":"null"}],"items":false,"maxItems":2}},"unevaluatedProperties":false,
+			"$defs":{"who":{"type":"object","properties":{"a":{"type":"string","maxLength":5}},"dependentRequired":{"a":["b"]}}}}`,
+		"several": `{"type":["object","null"],"properties":{"v":{"type":["string","integer","boolean"],"maxLength":3,"maximum":9},"w":{"enum":[1,"a",null,true,2.50]},"x":{"type":"number","multipleOf":0.01,"exclusiveMaximum":10},"y":{"const":5}},"required":["v"],"minProperties":2,"maxProperties":3,"additionalProperties":false}`,
+		"texts":   `{"type":"array","maxItems":20,"items":{"anyOf":[{"type":"string","maxLength":64,"pattern":"^\\p{Lu}.*$"},{"type":"null"}]}}`,
+		"formats": `{"type":"object","properties":{"a":{"type":"string","format":"time"},"c":{"type":"string","format":"ipv4"},"d":{"type":"string","format":"ipv6"},"e":{"type":"string","maxLength":100,"format":"uri"},"f":{"type":"string","format":"hostname"},"g":{"type":"string","maxLength":30,"format":"duration"},"h":{"type":"string","format":"email"},"i":{"type":"string","format":"uuid"}},"additionalProperties":false}`,
+		"general": `{"type":"object","properties":{"a":{"type":"integer","not":{"const":3}},"b":{"oneOf":[{"type":"integer","multipleOf":3},{"type":"integer","multipleOf":2}]}},"if":{"required":["a"]},"then":{"required":["b"]},"additionalProperties":false}`,
+	} {
+		s, err := validate.Compile([]byte(doc))
+		require.NoError(t, err, name)
+		require.Equal(t, name != "general", s.Compiled(), name)
+		list = append(list, judged(t, name, s, nil))
+	}
+	return list
+}
+
+// agree compares the scan, the slower pass, the decoder and both judges on one document.
+func agree(t *testing.T, s subject, doc []byte, l validate.Limits) {
+	t.Helper()
+	ours := s.schema.Check(doc, l) == nil
+	if scan := s.schema.Accepts(doc, l); scan && !s.schema.Explains(doc, l) {
+		t.Fatalf("%s: the scan accepts what the slower pass refuses: %s", s.name, doc)
+	}
+	if ours && s.decode != nil {
+		if err := s.decode(doc); err != nil {
+			t.Fatalf("%s: accepted, and encoding/json refuses it: %v: %s", s.name, err, doc)
+		}
+	}
+	if !validate.ReaderParses(doc, l) {
+		return // the judges know neither limits nor duplicates
+	}
+	if strings.Contains(string(doc), `\u0000`) {
+		return // ours alone
+	}
+	k := s.kaptinlin.ValidateJSON(doc).IsValid()
+	v, err := santhosh.UnmarshalJSON(bytes.NewReader(doc))
+	if err != nil {
+		t.Fatalf("%s: parsed here and not there: %v: %s", s.name, err, doc)
+	}
+	sv := s.santhosh.Validate(v) == nil
+	if ours && !(k && sv) {
+		t.Fatalf("%s: accepted here; kaptinlin says %v, santhosh %v: %s", s.name, k, sv, doc)
+	}
+	if !ours && k && sv && !stricter(s, doc) {
+		t.Fatalf("%s: refused here, accepted by both judges: %v: %s", s.name, s.schema.Check(doc, l), doc)
+	}
+}
+
+// stricter reports refusals that are this library's own: what the Go type cannot hold, formats in a narrower reading.
+func stricter(s subject, doc []byte) bool {
+	return s.decode != nil && s.decode(doc) != nil || s.name == "formats"
+}
+
+func TestGeneratedDocuments(t *testing.T) {
+	t.Parallel()
+	for _, s := range subjects(t) {
+		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
+			valid, scanned := 0, 0
+			for seed := range uint64(2000) {
+				doc := newGenerator(seed, s.schema.JSON(), seed%2 == 1).document()
+				l := validate.Limits{}
+				if seed%5 == 0 {
+					l = validate.Limits{Depth: 3, Members: 4, Items: 3, StringBytes: 80, NumberDigits: 5, Exponent: 1}
+				}
+				agree(t, s, doc, l)
+				if s.schema.Check(doc, l) == nil {
+					valid++
+					if s.schema.Accepts(doc, l) {
+						scanned++
+					}
+				}
+			}
+			require.Greater(t, valid, 100, "the generator finds no valid documents")
+			if s.schema.Compiled() {
+				require.Greater(t, float64(scanned), 0.4*float64(valid), "valid documents take the fast path, but for escapes where the discriminator stands")
+			}
+			t.Logf("%d valid, %d of them by the scan", valid, scanned)
+		})
+	}
+}
+
+func FuzzCheck(f *testing.F) {
+	list := subjects(f)
+	for i, s := range list {
+		for seed := range uint64(3) {
+			f.Add(uint8(i), newGenerator(seed, s.schema.JSON(), false).document())
+		}
+	}
+	f.Fuzz(func(t *testing.T, which uint8, doc []byte) {
+		agree(t, list[int(which)%len(list)], doc, validate.Limits{})
+	})
+}
+
+func FuzzGenerated(f *testing.F) {
+	list := subjects(f)
+	for i := range list {
+		f.Add(uint8(i), uint64(i))
+	}
+	f.Fuzz(func(t *testing.T, which uint8, seed uint64) {
+		s := list[int(which)%len(list)]
+		agree(t, s, newGenerator(seed, s.schema.JSON(), seed%3 > 0).document(), validate.Limits{})
+	})
+}

@@ -1,0 +1,247 @@
+package validate
+
+import (
+	"regexp/syntax"
+	"slices"
+	"unicode/utf8"
+)
+
+// automaton matches a pattern one byte after the other: a finite automaton over classes of code points, built when the
+// schema is made. It takes time linear in the text whatever the pattern, and no memory.
+type automaton struct {
+	ascii   [utf8.RuneSelf]uint8 // class of a byte
+	bounds  []rune               // of the classes: class k begins at bounds[k]
+	classes int
+	next    []uint16 // state*classes + class
+	ends    []bool   // of a state: the text may end here
+}
+
+const (
+	deadState   = 0 // nothing can match any more
+	wonState    = 1 // it has matched, whatever follows
+	startState  = 2
+	maxStates   = 2048
+	maxClasses  = 200
+	maxProgram  = 4096
+	maxStateSum = 1 << 20 // instructions in all states together, which bounds the time to build
+)
+
+// newAutomaton returns nil where the pattern needs too many states: then regexp matches.
+func newAutomaton(tree *syntax.Regexp) *automaton {
+	prog, err := syntax.Compile(tree.Simplify())
+	if err != nil || len(prog.Inst) > maxProgram {
+		return nil
+	}
+	b := automatonBuilder{prog: prog, states: map[string]uint16{}}
+	return b.build()
+}
+
+type automatonBuilder struct {
+	prog   *syntax.Prog
+	states map[string]uint16
+	sets   [][]uint32 // of the states: instructions that wait for a code point, or for the end
+	sum    int
+	a      automaton
+}
+
+func (b *automatonBuilder) build() *automaton {
+	b.classify()
+	if b.a.classes > maxClasses {
+		return nil
+	}
+	b.sets = [][]uint32{nil, nil}
+	b.a.ends = []bool{false, true}
+	b.a.next = make([]uint16, 2*b.a.classes)
+	for k := range b.a.classes {
+		b.a.next[wonState*b.a.classes+k] = wonState
+	}
+	if s, ok := b.state(b.closure([]uint32{uint32(b.prog.Start)}, true)); !ok || s > startState { //nolint:gosec // an index
+		return nil
+	} else if s != startState {
+		return b.constant(s)
+	}
+	for s := startState; s < len(b.sets); s++ {
+		for k := range b.a.classes {
+			to, ok := b.step(b.sets[s], b.a.bounds[k])
+			if !ok {
+				return nil
+			}
+			b.a.next[s*b.a.classes+k] = to
+		}
+	}
+	return &b.a
+}
+
+// constant is an automaton that has decided before the first byte.
+func (b *automatonBuilder) constant(s uint16) *automaton {
+	b.a.next = append(b.a.next, make([]uint16, b.a.classes)...)
+	b.a.ends = append(b.a.ends, s == wonState)
+	for k := range b.a.classes {
+		b.a.next[startState*b.a.classes+k] = s
+	}
+	return &b.a
+}
+
+// classify divides the code points into classes that no instruction tells apart.
+func (b *automatonBuilder) classify() {
+	bounds := []rune{0}
+	for i := range b.prog.Inst {
+		switch in := &b.prog.Inst[i]; in.Op { //nolint:exhaustive // the others read no code point
+		case syntax.InstRune, syntax.InstRune1:
+			for k := 0; k < len(in.Rune); k += 2 {
+				last := in.Rune[k]
+				if k+1 < len(in.Rune) {
+					last = in.Rune[k+1]
+				}
+				bounds = append(bounds, in.Rune[k], last+1)
+			}
+		case syntax.InstRuneAnyNotNL:
+			bounds = append(bounds, '\n', '\n'+1)
+		}
+	}
+	slices.Sort(bounds)
+	b.a.bounds = slices.Compact(bounds)
+	b.a.classes = len(b.a.bounds)
+	if b.a.classes > maxClasses {
+		return
+	}
+	for c := range b.a.ascii {
+		b.a.ascii[c] = uint8(b.a.class(rune(c))) //nolint:gosec // at most maxClasses
+	}
+}
+
+func (a *automaton) class(r rune) int {
+	k, found := slices.BinarySearch(a.bounds, r)
+	if !found {
+		k--
+	}
+	return k
+}
+
+// closure follows what reads no code point. Instructions that wait for the end stay in the set.
+func (b *automatonBuilder) closure(from []uint32, begin bool) []uint32 {
+	seen := map[uint32]bool{}
+	var out []uint32
+	var visit func(pc uint32)
+	visit = func(pc uint32) {
+		if seen[pc] {
+			return
+		}
+		seen[pc] = true
+		switch in := &b.prog.Inst[pc]; in.Op {
+		case syntax.InstAlt, syntax.InstAltMatch:
+			visit(in.Out)
+			visit(in.Arg)
+		case syntax.InstCapture, syntax.InstNop:
+			visit(in.Out)
+		case syntax.InstEmptyWidth:
+			switch op := syntax.EmptyOp(in.Arg); {
+			case op&^syntax.EmptyBeginText == 0:
+				if begin {
+					visit(in.Out)
+				}
+			case begin || op&syntax.EmptyBeginText == 0:
+				out = append(out, pc)
+			}
+		case syntax.InstFail:
+		case syntax.InstMatch, syntax.InstRune, syntax.InstRune1, syntax.InstRuneAny, syntax.InstRuneAnyNotNL:
+			out = append(out, pc)
+		}
+	}
+	for _, pc := range from {
+		visit(pc)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// state returns the number of a set, a new one where it has none yet.
+func (b *automatonBuilder) state(set []uint32) (uint16, bool) {
+	if len(set) == 0 {
+		return deadState, true
+	}
+	key := make([]byte, 0, 4*len(set))
+	for _, pc := range set {
+		if b.prog.Inst[pc].Op == syntax.InstMatch {
+			return wonState, true
+		}
+		key = append(key, byte(pc), byte(pc>>8)) //nolint:gosec // at most maxProgram
+	}
+	if s, ok := b.states[string(key)]; ok {
+		return s, true
+	}
+	s := len(b.sets)
+	b.sum += len(set)
+	if s >= maxStates || b.sum > maxStateSum {
+		return 0, false
+	}
+	b.states[string(key)] = uint16(s) //nolint:gosec // at most maxStates
+	b.sets = append(b.sets, set)
+	b.a.ends = append(b.a.ends, b.endsIn(set))
+	b.a.next = append(b.a.next, make([]uint16, b.a.classes)...)
+	return uint16(s), true //nolint:gosec // as above
+}
+
+// endsIn reports whether a match is reached from the set at the end of the text.
+func (b *automatonBuilder) endsIn(set []uint32) bool {
+	seen := map[uint32]bool{}
+	var visit func(pc uint32) bool
+	visit = func(pc uint32) bool {
+		if seen[pc] {
+			return false
+		}
+		seen[pc] = true
+		switch in := &b.prog.Inst[pc]; in.Op { //nolint:exhaustive // the others read a code point, or fail
+		case syntax.InstMatch:
+			return true
+		case syntax.InstAlt, syntax.InstAltMatch:
+			return visit(in.Out) || visit(in.Arg)
+		case syntax.InstCapture, syntax.InstNop:
+			return visit(in.Out)
+		case syntax.InstEmptyWidth:
+			return syntax.EmptyOp(in.Arg)&syntax.EmptyBeginText == 0 && visit(in.Out)
+		}
+		return false
+	}
+	return slices.ContainsFunc(set, visit)
+}
+
+// step returns the state after a code point. A match may begin anywhere: the start is in every set.
+func (b *automatonBuilder) step(set []uint32, r rune) (uint16, bool) {
+	to := []uint32{}
+	for _, pc := range set {
+		if in := &b.prog.Inst[pc]; reads(in) && in.MatchRune(r) {
+			to = append(to, in.Out)
+		}
+	}
+	return b.state(b.closure(append(to, uint32(b.prog.Start)), false)) //nolint:gosec // an index
+}
+
+func reads(in *syntax.Inst) bool {
+	switch in.Op { //nolint:exhaustive // the others read no code point
+	case syntax.InstRune, syntax.InstRune1, syntax.InstRuneAny, syntax.InstRuneAnyNotNL:
+		return true
+	}
+	return false
+}
+
+// match reports whether the pattern matches somewhere in text, which is valid UTF-8.
+func (a *automaton) match(text []byte) bool {
+	s := startState
+	for i := 0; i < len(text); {
+		c := text[i]
+		k := 0
+		if c < utf8.RuneSelf {
+			k = int(a.ascii[c])
+			i++
+		} else {
+			r, n := utf8.DecodeRune(text[i:])
+			k = a.class(r)
+			i += n
+		}
+		if s = int(a.next[s*a.classes+k]); s <= wonState {
+			return s == wonState
+		}
+	}
+	return a.ends[s]
+}
