@@ -87,21 +87,91 @@ const MaxMessage = 256
 
 // Codes returns the library's codes in the order of their declaration.
 func Codes() []Code {
-	cs := make([]Code, len(table))
-	for i, f := range table {
-		cs[i] = f.Code
+	return []Code{
+		MalformedJSON, DuplicateMember, TrailingData, PayloadTooLarge, TooDeep,
+		UnknownField, InvalidArgument, PreconditionFailed, NotFound, VersionConflict,
+		UnknownTool, UnsupportedVersion, NotPermitted, ApprovalPending, ApprovalRejected,
+		ApprovalExpired, ApprovalConsumed, ApprovalMismatch, ApproverNotAuthorized, IdempotencyConflict,
+		InProgress, OutcomeUnknown, RateLimited, BudgetExhausted, Cancelled,
+		DeadlineExceeded, UpstreamUnavailable, Unavailable, UpstreamDenied, UpstreamRejected,
+		InvalidResponse, OutputInvalid, Internal,
 	}
-	return cs
 }
 
 // Declared returns the library's own declaration of a code; false for a code that is not the library's.
 func Declared(c Code) (Failure, bool) {
-	for _, f := range table {
-		if f.Code == c {
-			return f, true
-		}
+	message, retryable := "", false
+	switch c {
+	case MalformedJSON:
+		message = "the arguments are not one valid JSON text; send exactly one JSON object"
+	case DuplicateMember:
+		message = "a member name stands twice in one object; send each name once"
+	case TrailingData:
+		message = "something follows the JSON text; send exactly one JSON object and nothing after it"
+	case PayloadTooLarge:
+		message = "a size limit is exceeded; send less"
+	case TooDeep:
+		message = "the document is nested too deeply"
+	case UnknownField:
+		message = "a member is not declared; use only the names that the schema declares"
+	case InvalidArgument:
+		message = "an argument does not match the schema"
+	case PreconditionFailed:
+		message = "the present state does not allow this"
+	case NotFound:
+		message = "there is no such thing for this caller"
+	case VersionConflict:
+		message = "the target changed after the proposal was made; read it again and make a new proposal"
+	case UnknownTool:
+		message = "there is no tool of this name; use one of the listed names exactly"
+	case UnsupportedVersion:
+		message = "this version of the tool is retired; use the listed version"
+	case NotPermitted:
+		message = "this is not permitted here"
+	case ApprovalPending:
+		message, retryable = "nobody has decided on the proposal yet; ask again later", true
+	case ApprovalRejected:
+		message = "the proposal was rejected; another attempt needs a new proposal"
+	case ApprovalExpired:
+		message = "the proposal has expired; make a new one"
+	case ApprovalConsumed:
+		message = "the approval was used before; make a new proposal"
+	case ApprovalMismatch:
+		message = "the approval does not cover what would run now; make a new proposal"
+	case ApproverNotAuthorized:
+		message = "an approver is not authorized for this; a new proposal is needed"
+	case IdempotencyConflict:
+		message = "the key belongs to another request"
+	case InProgress:
+		message, retryable = "an operation is under way; ask again later", true
+	case OutcomeUnknown:
+		message = "the outcome cannot be proved; do not repeat it, an operator or evidence will resolve it"
+	case RateLimited:
+		message, retryable = "too many requests; wait before the next", true
+	case BudgetExhausted:
+		message = "the budget of this run is used up"
+	case Cancelled:
+		message = "the run was stopped"
+	case DeadlineExceeded:
+		message, retryable = "the time for this call is up", true
+	case UpstreamUnavailable:
+		message, retryable = "the other system is not available now", true
+	case Unavailable:
+		message, retryable = "a part of this system is not available now", true
+	case UpstreamDenied:
+		message = "the other system denied access"
+	case UpstreamRejected:
+		message = "the other system rejected the request"
+	case InvalidResponse:
+		message = "the other system's answer broke its contract; operators can find it by the request id"
+	case OutputInvalid:
+		message = "the tool's answer broke its contract; operators can find it by the request id"
+	case Internal:
+		message = "something failed here; operators can find it by the request id"
+	default:
+		return Failure{}, false
 	}
-	return Failure{}, false
+	return Failure{Code: c, Message: message, Retryable: retryable}, true
 }
 
 // ValidCode reports whether c has the form that a code must have, ^[A-Z][A-Z0-9_]{1,63}$.
@@ -115,40 +185,4 @@ func ValidCode(c Code) bool {
 		}
 	}
 	return true
-}
-
-var table = [...]Failure{
-	{MalformedJSON, "the arguments are not one valid JSON text; send exactly one JSON object", false},
-	{DuplicateMember, "a member name stands twice in one object; send each name once", false},
-	{TrailingData, "something follows the JSON text; send exactly one JSON object and nothing after it", false},
-	{PayloadTooLarge, "a size limit is exceeded; send less", false},
-	{TooDeep, "the document is nested too deeply", false},
-	{UnknownField, "a member is not declared; use only the names that the schema declares", false},
-	{InvalidArgument, "an argument does not match the schema", false},
-	{PreconditionFailed, "the present state does not allow this", false},
-	{NotFound, "there is no such thing for this caller", false},
-	{VersionConflict, "the target changed after the proposal was made; read it again and make a new proposal", false},
-	{UnknownTool, "there is no tool of this name; use one of the listed names exactly", false},
-	{UnsupportedVersion, "this version of the tool is retired; use the listed version", false},
-	{NotPermitted, "this is not permitted here", false},
-	{ApprovalPending, "nobody has decided on the proposal yet; ask again later", true},
-	{ApprovalRejected, "the proposal was rejected; another attempt needs a new proposal", false},
-	{ApprovalExpired, "the proposal has expired; make a new one", false},
-	{ApprovalConsumed, "the approval was used before; make a new proposal", false},
-	{ApprovalMismatch, "the approval does not cover what would run now; make a new proposal", false},
-	{ApproverNotAuthorized, "an approver is not authorized for this; a new proposal is needed", false},
-	{IdempotencyConflict, "the key belongs to another request", false},
-	{InProgress, "an operation is under way; ask again later", true},
-	{OutcomeUnknown, "the outcome cannot be proved; do not repeat it, an operator or evidence will resolve it", false},
-	{RateLimited, "too many requests; wait before the next", true},
-	{BudgetExhausted, "the budget of this run is used up", false},
-	{Cancelled, "the run was stopped", false},
-	{DeadlineExceeded, "the time for this call is up", true},
-	{UpstreamUnavailable, "the other system is not available now", true},
-	{Unavailable, "a part of this system is not available now", true},
-	{UpstreamDenied, "the other system denied access", false},
-	{UpstreamRejected, "the other system rejected the request", false},
-	{InvalidResponse, "the other system's answer broke its contract; operators can find it by the request id", false},
-	{OutputInvalid, "the tool's answer broke its contract; operators can find it by the request id", false},
-	{Internal, "something failed here; operators can find it by the request id", false},
 }

@@ -22,15 +22,15 @@ type advance struct {
 	ours     bool            // this call admitted the operation
 }
 
-// run returns the operation as it stands after the attempt. settled is false where ctx ended first and the handler goes on.
-func (a *advance) run(ctx context.Context) (rec idem.Record, settled bool) {
+// run returns the operation as it stands after the attempt; under way where ctx ended first and the handler goes on.
+func (a *advance) run(ctx context.Context) idem.Record {
 	if err := a.ready(ctx); err != nil {
-		return a.stopped(ctx, err), true
+		return a.stopped(ctx, err)
 	}
 	before := a.d.mono()
 	claim, err := a.d.cfg.Ledger.Claim(ctx, a.op.Command.Key, a.d.name, a.d.cfg.Lease)
 	if err != nil {
-		return a.unclaimed(ctx, err), true
+		return a.unclaimed(ctx, err)
 	}
 	return a.d.dispatch(ctx, dispatch{
 		def: a.def, claim: claim, proposal: a.approval.Proposal, leaseEnds: before.Add(claim.Lease), attempt: len(a.op.Attempts) + 1,

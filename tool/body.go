@@ -77,7 +77,7 @@ func (b body) command(cmd idem.Command, attempt int) command {
 // meta is what may stand in a ledger unsealed.
 func meta(def *definition, rec approval.Record) map[string]string {
 	p := rec.Proposal
-	var decisions []string
+	decisions := make([]string, 0, len(rec.Decisions))
 	for _, d := range rec.Decisions {
 		decisions = append(decisions, d.ID)
 	}

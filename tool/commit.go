@@ -173,8 +173,7 @@ func (c *call) proceed(ctx context.Context, a *advance) (reply, error) {
 	a.requester = c.by.Principal
 	ctx, cancel := context.WithTimeout(ctx, c.patience())
 	defer cancel()
-	rec, _ := a.run(ctx)
-	return operationAnswer(rec, false)
+	return operationAnswer(a.run(ctx), false)
 }
 
 // patience is how long a commit waits for its handler: up to the run's deadline, or the dispatcher's cap.

@@ -141,7 +141,7 @@ func inMemory(c Config) bool {
 
 func (c Config) withDefaults() Config {
 	if c.Now == nil {
-		c.Now = time.Now
+		c.Now = time.Now //nolint:forbidigo // the documented default
 	}
 	if c.NewID == nil {
 		c.NewID = uuid.NewV7

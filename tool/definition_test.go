@@ -175,18 +175,18 @@ func TestRoles(t *testing.T) {
 	s := &session{w, d, run}
 	require.Len(t, run.Tools(), 1, "a role shows its tools and no others")
 	id := s.preview(250).ProposalID
-	refusal(t, s.commit(id), envelope.NotPermitted, "a preview without its commit")
-	refusal(t, s.call(readTool, `{"account_id":"a1"}`), envelope.NotPermitted, "")
-	refusal(t, s.call("old_account_v1", `{}`), envelope.UnsupportedVersion, "retired")
+	refuses(t, s.commit(id), envelope.NotPermitted, "a preview without its commit")
+	refuses(t, s.call(readTool, `{"account_id":"a1"}`), envelope.NotPermitted, "")
+	refuses(t, s.call("old_account_v1", `{}`), envelope.UnsupportedVersion, "retired")
 	r := s.call("no_such_tool_v1", `{}`)
-	refusal(t, r, envelope.UnknownTool, "")
+	refuses(t, r, envelope.UnknownTool, "")
 	require.Empty(t, r.Tool, "the sender's text is no tool's name")
 
 	full, err := c.Role("full", commitTool)
 	require.NoError(t, err)
 	run, err = d.Start(tool.RunConfig{Principal: agent, Role: full, Budget: tool.Budget{Calls: 9}, Deadline: epoch.Add(time.Hour)})
 	require.NoError(t, err)
-	var names []string
+	names := make([]string, 0, 3)
 	for _, p := range run.Tools() {
 		names = append(names, p.Name+" "+p.Class)
 		require.NotEmpty(t, p.Input)

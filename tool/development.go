@@ -2,7 +2,6 @@ package tool
 
 import (
 	"crypto/rand"
-	"time"
 
 	"go.uber.org/zap"
 
@@ -24,7 +23,7 @@ func Development(policy approval.Table) Config {
 	}
 	log := zap.NewExample()
 	return Config{
-		Policy: policy, Approvals: approval.NewMemory(time.Now), Authority: approval.ByRole{}, Ledger: idem.NewMemory(time.Now),
+		Policy: policy, Approvals: approval.NewMemory(nil), Authority: approval.ByRole{}, Ledger: idem.NewMemory(nil),
 		Digester: digester, Audit: audit.NewZap(log), Quarantine: audit.NewMemoryQuarantine(audit.MemoryQuarantineConfig{}), Logger: log, development: true,
 	}
 }

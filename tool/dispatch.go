@@ -18,7 +18,6 @@ type dispatch struct {
 	proposal  approval.Proposal
 	leaseEnds time.Time // monotonic
 	attempt   int
-	ctx       context.Context //nolint:containedctx // the handler's: the caller's values without its cancellation
 	body      body
 }
 
@@ -29,44 +28,44 @@ var (
 
 // dispatch runs the handler in the background and waits for its stored outcome, or for ctx: then the handler goes on and
 // the record says that the operation is under way.
-func (d *Dispatcher) dispatch(ctx context.Context, s dispatch) (rec idem.Record, settled bool) {
+func (d *Dispatcher) dispatch(ctx context.Context, s dispatch) idem.Record {
 	done := make(chan idem.Record, 1)
-	s.ctx = context.WithoutCancel(ctx)
+	own := context.WithoutCancel(ctx)
 	if !d.begin() { // closing: nothing was sent, the claim is given back
-		return d.store(s, idem.Outcome{State: idem.Pending}), true
+		return d.store(own, s, idem.Outcome{State: idem.Pending})
 	}
 	go func() {
 		defer d.working.Done()
-		done <- d.run(s)
+		done <- d.run(own, s)
 	}()
 	select {
-	case rec = <-done:
-		return rec, true
+	case rec := <-done:
+		return rec
 	case <-ctx.Done():
-		return idem.Record{Command: s.claim.Command, State: idem.Dispatching}, false
+		return idem.Record{Command: s.claim.Command, State: idem.Dispatching}
 	}
 }
 
-func (d *Dispatcher) run(s dispatch) idem.Record {
+func (d *Dispatcher) run(ctx context.Context, s dispatch) idem.Record {
 	b, err := readBody(s.claim.Command.Body)
 	if err == nil {
 		err = d.verify(b, s.claim.Command, s.proposal)
 	}
 	if err != nil { // altered since it was admitted: nothing is sent
 		d.log("command_altered", "", err)
-		return d.deny(s.ctx, d.store(s, idem.Outcome{State: idem.Pending}), envelope.ApprovalMismatch)
+		return d.deny(ctx, d.store(ctx, s, idem.Outcome{State: idem.Pending}), envelope.ApprovalMismatch)
 	}
 	s.body = b
-	rec := d.store(s, d.handle(s))
+	rec := d.store(ctx, s, d.handle(ctx, s))
 	if rec.State == idem.Pending && len(rec.Attempts) >= rec.Command.Attempts && rec.Command.Attempts > 0 {
-		return d.deny(s.ctx, rec, envelope.Unavailable)
+		return d.deny(ctx, rec, envelope.Unavailable)
 	}
 	return rec
 }
 
 // handle runs Commit under the claim, which is renewed meanwhile, and says what it came to.
-func (d *Dispatcher) handle(s dispatch) idem.Outcome {
-	ctx, cancel := context.WithCancelCause(s.ctx)
+func (d *Dispatcher) handle(own context.Context, s dispatch) idem.Outcome {
+	ctx, cancel := context.WithCancelCause(own)
 	defer cancel(nil)
 	ctx, mark := claimctx.With(ctx)
 	stop := d.keep(ctx, s, cancel)
@@ -75,18 +74,18 @@ func (d *Dispatcher) handle(s dispatch) idem.Outcome {
 	if d.cfg.Entered != nil {
 		d.cfg.Entered(ctx, s.def.write.wire, cmd.Plan)
 	}
-	late := func(a answer[product]) { d.late(s, cmd, a) }
+	late := func(a answer[product]) { d.late(own, s, cmd, a) }
 	p, err := abandonable(ctx, s.def.spec.Timeout, late, func(ctx context.Context) (product, error) { return s.def.write.run(ctx, cmd) })
-	return d.outcome(s, cmd, p, err, mark.Sent())
+	return d.outcome(own, s, cmd, p, err, mark.Sent())
 }
 
 // late keeps what a handler returned after its time as evidence: the ledger knows that its claim is over.
-func (d *Dispatcher) late(s dispatch, cmd command, a answer[product]) {
-	o := d.outcome(s, cmd, a.value, a.err, true)
+func (d *Dispatcher) late(ctx context.Context, s dispatch, cmd command, a answer[product]) {
+	o := d.outcome(ctx, s, cmd, a.value, a.err, true)
 	if o.State == idem.Unknown {
 		return
 	}
-	ctx, cancel := context.WithTimeout(s.ctx, storeTime)
+	ctx, cancel := context.WithTimeout(ctx, storeTime)
 	defer cancel()
 	if _, err := d.cfg.Ledger.Finish(ctx, s.claim, o); err != nil && !errors.Is(err, idem.ErrFenced) {
 		d.log("evidence_lost", s.body.RequestID, err)
@@ -131,15 +130,15 @@ func (d *Dispatcher) keep(ctx context.Context, s dispatch, lost context.CancelCa
 
 // store finishes the claim. Where the ledger does not take it now, the outcome is kept and tried again until the lease
 // ends, and the answer is unknown.
-func (d *Dispatcher) store(s dispatch, o idem.Outcome) idem.Record {
-	rec, err := d.finish(s, o)
+func (d *Dispatcher) store(ctx context.Context, s dispatch, o idem.Outcome) idem.Record {
+	rec, err := d.finish(ctx, s, o)
 	if err == nil {
-		d.finished(s.ctx, rec)
+		d.finished(ctx, rec)
 		return rec
 	}
 	unknown := idem.Record{Command: s.claim.Command, State: idem.Unknown}
 	if errors.Is(err, idem.ErrFenced) {
-		if rec, err := d.cfg.Ledger.Find(s.ctx, s.claim.Key); err == nil {
+		if rec, err := d.cfg.Ledger.Find(ctx, s.claim.Key); err == nil {
 			return rec
 		}
 		return unknown
@@ -148,14 +147,14 @@ func (d *Dispatcher) store(s dispatch, o idem.Outcome) idem.Record {
 	if d.begin() {
 		go func() {
 			defer d.working.Done()
-			d.finishLater(s, o)
+			d.finishLater(ctx, s, o)
 		}()
 	}
 	return unknown
 }
 
-func (d *Dispatcher) finish(s dispatch, o idem.Outcome) (idem.Record, error) {
-	ctx, cancel := context.WithTimeout(s.ctx, storeTime)
+func (d *Dispatcher) finish(ctx context.Context, s dispatch, o idem.Outcome) (idem.Record, error) {
+	ctx, cancel := context.WithTimeout(ctx, storeTime)
 	defer cancel()
 	return d.cfg.Ledger.Finish(ctx, s.claim, o)
 }
@@ -163,7 +162,7 @@ func (d *Dispatcher) finish(s dispatch, o idem.Outcome) (idem.Record, error) {
 // finishEvery is how long the process waits between two tries to store an outcome.
 const finishEvery = 500 * time.Millisecond
 
-func (d *Dispatcher) finishLater(s dispatch, o idem.Outcome) {
+func (d *Dispatcher) finishLater(ctx context.Context, s dispatch, o idem.Outcome) {
 	tick := time.NewTicker(finishEvery)
 	defer tick.Stop()
 	for s.leaseEnds.After(d.mono()) {
@@ -172,10 +171,10 @@ func (d *Dispatcher) finishLater(s dispatch, o idem.Outcome) {
 			return
 		case <-tick.C:
 		}
-		rec, err := d.finish(s, o)
+		rec, err := d.finish(ctx, s, o)
 		switch {
 		case err == nil:
-			d.finished(s.ctx, rec)
+			d.finished(ctx, rec)
 			return
 		case errors.Is(err, idem.ErrFenced):
 			return

@@ -39,7 +39,7 @@ func NewDispatcher(c *Catalog, cfg Config) (*Dispatcher, error) {
 	if err := cfg.check(c); err != nil {
 		return nil, err
 	}
-	d := &Dispatcher{cfg: cfg.withDefaults(), catalog: c, runs: map[runKey]*runState{}, mono: time.Now}
+	d := &Dispatcher{cfg: cfg.withDefaults(), catalog: c, runs: map[runKey]*runState{}, mono: time.Now} //nolint:forbidigo // a function value, see mono
 	m, err := newMeter(d.cfg)
 	if err != nil {
 		return nil, fmt.Errorf("tool: config: meter provider: %w", err)

@@ -49,7 +49,7 @@ func crossing(ctx context.Context, t *callable, err error) *envelope.Error {
 		return declaredFailure(t, e).WithCause(err)
 	case errors.Is(err, idem.ErrNotFound):
 		return declaredFailure(t, envelope.New(envelope.NotFound)).WithCause(err)
-	case ctx.Err() != nil && errors.Is(err, ctx.Err()), errors.Is(err, timeIsUp{}), errors.Is(err, errStopped):
+	case ctx.Err() != nil && errors.Is(err, ctx.Err()), errors.Is(err, timeIsUpError{}), errors.Is(err, errStopped):
 		return ended(ctx, err).WithCause(err)
 	}
 	return envelope.New(envelope.Internal).WithCause(err)
@@ -72,7 +72,7 @@ func declaredFailure(t *callable, e *envelope.Error) *envelope.Error {
 
 // ended says why a handler's time was over: the caller or the run stopped it, or the time is up.
 func ended(ctx context.Context, err error) *envelope.Error {
-	if errors.Is(err, timeIsUp{}) || errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
+	if errors.Is(err, timeIsUpError{}) || errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
 		return envelope.New(envelope.DeadlineExceeded)
 	}
 	return envelope.New(envelope.Cancelled)

@@ -225,7 +225,7 @@ type world struct {
 
 func digester(t *testing.T, ids ...string) *redact.Digester {
 	t.Helper()
-	var keys []redact.Key
+	keys := make([]redact.Key, 0, len(ids))
 	for _, id := range ids {
 		secret := make([]byte, 32)
 		copy(secret, "secret of the key "+id)
@@ -420,6 +420,12 @@ func refusal(t *testing.T, r envelope.Result, code envelope.Code, why string) *e
 	require.NotNil(t, r.Error)
 	require.Equal(t, code, r.Error.Code, why)
 	return r.Error
+}
+
+// refuses asserts the code.
+func refuses(t *testing.T, r envelope.Result, code envelope.Code, why string) {
+	t.Helper()
+	_ = refusal(t, r, code, why)
 }
 
 func success(t *testing.T, r envelope.Result, why string) limitOut {

@@ -22,16 +22,16 @@ func (p *panicked) detail() []byte { return fmt.Appendf(nil, "%v\n\n%s", p.value
 // errGoexit is what a handler that ends its goroutine answers with.
 var errGoexit = errors.New("tool: a handler ended its goroutine")
 
-// timeIsUp is why a handler's context ended before the caller's.
-type timeIsUp struct{}
+// timeIsUpError is why a handler's context ended before the caller's.
+type timeIsUpError struct{}
 
-func (timeIsUp) Error() string { return "tool: the time for the call is up" }
-func (timeIsUp) Unwrap() error { return context.DeadlineExceeded }
+func (timeIsUpError) Error() string { return "tool: the time for the call is up" }
+func (timeIsUpError) Unwrap() error { return context.DeadlineExceeded }
 
 // guarded runs f in a goroutine of its own, for at most timeout, and contains its panics. It returns when the context
 // ends even if f does not heed it; then the error is the context's cause and what f still returns is dropped.
 func guarded[T any](ctx context.Context, timeout time.Duration, f func(context.Context) (T, error)) (T, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, timeout, timeIsUp{})
+	ctx, cancel := context.WithTimeoutCause(ctx, timeout, timeIsUpError{})
 	defer cancel()
 	done := make(chan answer[T], 1)
 	go func() {
@@ -71,7 +71,7 @@ func contained[T any](ctx context.Context, f func(context.Context) (T, error)) (
 
 // abandonable is guarded for a handler whose late answer matters: what f returns after ctx has ended goes to late.
 func abandonable[T any](ctx context.Context, timeout time.Duration, late func(answer[T]), f func(context.Context) (T, error)) (T, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, timeout, timeIsUp{})
+	ctx, cancel := context.WithTimeoutCause(ctx, timeout, timeIsUpError{})
 	defer cancel()
 	done := make(chan answer[T])
 	gone := make(chan struct{})

@@ -141,8 +141,9 @@ func cell(s string) string {
 
 // places are the declared places of a schema, in its order.
 func places(s *validate.Schema) []string {
-	var paths []string
-	for _, f := range s.Fields() {
+	fields := s.Fields()
+	paths := make([]string, 0, len(fields))
+	for _, f := range fields {
 		paths = append(paths, f.Path)
 	}
 	return paths

@@ -67,7 +67,7 @@ func serveGetOperation(ctx context.Context, c *call, args []byte) (reply, error)
 	op = c.d.look(ctx, def, op)
 	if op.State == idem.Pending && op.AvailableIn <= 0 && c.d.cfg.development {
 		a := &advance{d: c.d, def: def, op: op}
-		op, _ = a.run(ctx)
+		op = a.run(ctx)
 	}
 	v := operationView{OperationID: op.Command.Key.Operation, Tool: op.Command.Tool, State: stateWord(op.State)}
 	if !terminal(op.State) && op.State != idem.Unknown {
@@ -157,25 +157,26 @@ func (d *Dispatcher) interrupt(ctx context.Context, def *definition, op idem.Rec
 	if err != nil {
 		return NotInterruptible, nil //nolint:nilerr // somebody else is asking about it right now
 	}
-	s := dispatch{def: def, claim: claim, leaseEnds: before.Add(claim.Lease), attempt: len(op.Attempts), ctx: context.WithoutCancel(ctx)}
+	s := dispatch{def: def, claim: claim, leaseEnds: before.Add(claim.Lease), attempt: len(op.Attempts)}
+	ctx = context.WithoutCancel(ctx)
 	stays := idem.Outcome{State: idem.Unknown, RetryAfter: pollEvery}
-	cmd, ok := d.reopened(&s)
+	cmd, ok := d.reopened(ctx, &s)
 	if !ok {
-		d.store(s, stays)
+		d.store(ctx, s, stays)
 		return NotInterruptible, nil
 	}
-	stopped, err := guarded(s.ctx, def.spec.Timeout, func(ctx context.Context) (Stopped, error) { return def.write.cancel(ctx, cmd, op.Receipt) })
+	stopped, err := guarded(ctx, def.spec.Timeout, func(ctx context.Context) (Stopped, error) { return def.write.cancel(ctx, cmd, op.Receipt) })
 	switch {
 	case err == nil && stopped == StoppedNow:
-		d.store(s, idem.Outcome{State: idem.Cancelled})
+		d.store(ctx, s, idem.Outcome{State: idem.Cancelled})
 		return StoppedNow, nil
 	case err == nil && stopped == AlreadyFinished:
-		d.store(s, d.learn(s, op))
+		d.store(ctx, s, d.learn(ctx, s, op))
 		return AlreadyFinished, nil
 	case err != nil:
 		d.log("cancel_failed", cmd.By.RequestID, err)
 	}
-	d.store(s, stays)
+	d.store(ctx, s, stays)
 	return NotInterruptible, nil
 }
 

@@ -16,9 +16,9 @@ const maxReceipt = 4096
 const pollEvery = 5 * time.Second
 
 // outcome says what a Commit came to, by what it returned and by whether bytes may have left.
-func (d *Dispatcher) outcome(s dispatch, cmd command, p product, err error, sent bool) idem.Outcome {
+func (d *Dispatcher) outcome(ctx context.Context, s dispatch, cmd command, p product, err error, sent bool) idem.Outcome {
 	if err == nil {
-		return d.produced(s, cmd, p)
+		return d.produced(ctx, s, cmd, p)
 	}
 	proof, refusal, receipt := envelope.Proven(err)
 	switch {
@@ -29,7 +29,7 @@ func (d *Dispatcher) outcome(s dispatch, cmd command, p product, err error, sent
 	case proof == envelope.ProofRunning && validReceipt(receipt):
 		return idem.Outcome{State: idem.Running, Receipt: receipt, RetryAfter: pollEvery}
 	}
-	return d.doubted(s, cmd, err)
+	return d.doubted(ctx, s, cmd, err)
 }
 
 func refused(t *callable, refusal *envelope.Error) idem.Outcome {
@@ -41,28 +41,28 @@ func refused(t *callable, refusal *envelope.Error) idem.Outcome {
 func validReceipt(r string) bool { return r != "" && len(r) <= maxReceipt && utf8.ValidString(r) }
 
 // produced believes a value as far as it proves itself: its evidence, its schema, Verify.
-func (d *Dispatcher) produced(s dispatch, cmd command, p product) idem.Outcome {
+func (d *Dispatcher) produced(ctx context.Context, s dispatch, cmd command, p product) idem.Outcome {
 	w := s.def.write
 	p.complete(expected(cmd.Operation, cmd.Target, s.proposal.Diffs))
-	if err := d.evidence(s, cmd, p); err != nil {
-		return d.doubted(s, cmd, err)
+	if err := d.evidence(ctx, s, cmd, p); err != nil {
+		return d.doubted(ctx, s, cmd, err)
 	}
 	data, err := p.encode()
 	if err != nil {
 		e := envelope.New(envelope.OutputInvalid).WithCause(err)
 		e.Effect = envelope.EffectDone
-		d.quarantine(s.ctx, w.commit, cmd.By, e, p.raw())
+		d.quarantine(ctx, w.commit, cmd.By, e, p.raw())
 		return idem.Outcome{State: idem.Succeeded, Failure: e.Bare()}
 	}
-	if _, err := guarded(s.ctx, s.def.spec.Timeout, func(ctx context.Context) (struct{}, error) { return struct{}{}, p.verify(ctx) }); err != nil {
-		return d.doubted(s, cmd, err)
+	if _, err := guarded(ctx, s.def.spec.Timeout, func(ctx context.Context) (struct{}, error) { return struct{}{}, p.verify(ctx) }); err != nil {
+		return d.doubted(ctx, s, cmd, err)
 	}
 	return idem.Outcome{State: idem.Succeeded, Result: data}
 }
 
 // evidence checks that the value speaks of this operation and names the version that it made. A target that is gone has
 // none.
-func (d *Dispatcher) evidence(s dispatch, cmd command, p product) error {
+func (d *Dispatcher) evidence(ctx context.Context, s dispatch, cmd command, p product) error {
 	e := p.evidence()
 	if err := e.bound(cmd.Operation, cmd.Target); err != nil {
 		return err
@@ -71,19 +71,19 @@ func (d *Dispatcher) evidence(s dispatch, cmd command, p product) error {
 	if e.NewVersion != "" || w.unversioned {
 		return nil
 	}
-	_, err := guarded(s.ctx, s.def.spec.Timeout, func(ctx context.Context) (string, error) { return w.current(ctx, cmd.By, cmd.Target) })
-	if err != nil && crossing(s.ctx, w.commit, err).Code == envelope.NotFound {
+	_, err := guarded(ctx, s.def.spec.Timeout, func(ctx context.Context) (string, error) { return w.current(ctx, cmd.By, cmd.Target) })
+	if err != nil && crossing(ctx, w.commit, err).Code == envelope.NotFound {
 		return nil
 	}
 	return errNoVersion
 }
 
 // doubted is the outcome that nobody can prove; the cause goes to the operators.
-func (d *Dispatcher) doubted(s dispatch, cmd command, cause error) idem.Outcome {
+func (d *Dispatcher) doubted(ctx context.Context, s dispatch, cmd command, cause error) idem.Outcome {
 	if cause == nil {
 		cause = errNoProof
 	}
 	d.log("outcome_unknown", cmd.By.RequestID, cause)
-	d.quarantine(s.ctx, s.def.write.commit, cmd.By, envelope.New(envelope.OutcomeUnknown).WithCause(cause), nil)
+	d.quarantine(ctx, s.def.write.commit, cmd.By, envelope.New(envelope.OutcomeUnknown).WithCause(cause), nil)
 	return idem.Outcome{State: idem.Unknown, RetryAfter: backOff(s.attempt)}
 }

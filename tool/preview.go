@@ -53,13 +53,27 @@ func (w Write[In, Plan, Out]) servePreview(ctx context.Context, c *call, args []
 			return reply{}, c.failure(ctx, err)
 		}
 	}
-	return c.propose(ctx, in)
+	return c.propose(ctx, func(ctx context.Context) (draft, error) { return w.draft(ctx, c, in) })
+}
+
+// draft is one call of Preview, its plan encoded.
+func (w Write[In, Plan, Out]) draft(ctx context.Context, c *call, in In) (draft, error) {
+	c.entered(ctx, in)
+	d, err := w.Preview(ctx, c.by, in)
+	if err != nil {
+		return draft{}, c.failure(ctx, err)
+	}
+	plan, err := c.tool.def.write.plan.Encode(d.Plan, w.Spec.Input)
+	if err != nil {
+		return draft{}, brokenOutput(err)
+	}
+	return draft{plan, d.Target, d.Resource, d.Summary, d.Diffs, d.Consequence}, nil
 }
 
 // propose resolves the arguments into a draft and answers the proposal of it. The resource row is read between two
 // drafts, so that facts which another operation was changing cannot pass for present ones.
-func (c *call) propose(ctx context.Context, in any) (reply, error) {
-	first, err := c.draftOf(ctx, in)
+func (c *call) propose(ctx context.Context, resolve func(context.Context) (draft, error)) (reply, error) {
+	first, err := c.drafted(ctx, resolve)
 	if err != nil {
 		return reply{}, err
 	}
@@ -67,7 +81,7 @@ func (c *call) propose(ctx context.Context, in any) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	second, err := c.draftOf(ctx, in)
+	second, err := c.drafted(ctx, resolve)
 	if err != nil {
 		return reply{}, err
 	}
@@ -85,17 +99,15 @@ func (c *call) propose(ctx context.Context, in any) (reply, error) {
 	return c.view(rec)
 }
 
-func (c *call) draftOf(ctx context.Context, in any) (draft, error) {
-	w := c.tool.def.write
-	c.entered(ctx, in)
-	d, err := guarded(ctx, c.timeout(), func(ctx context.Context) (draft, error) { return w.draft(ctx, c, in) })
+func (c *call) drafted(ctx context.Context, resolve func(context.Context) (draft, error)) (draft, error) {
+	d, err := guarded(ctx, c.timeout(), resolve)
 	if err != nil {
 		return draft{}, c.failure(ctx, err)
 	}
 	if d.Resource == "" {
 		d.Resource = defaultResource(d.Target)
 	}
-	if err := checkDraft(d, w.unversioned); err != nil {
+	if err := checkDraft(d, c.tool.def.write.unversioned); err != nil {
 		return draft{}, brokenOutput(err)
 	}
 	return d, nil

@@ -86,7 +86,7 @@ func TestHandlersWordsStayInside(t *testing.T) {
 		{"error with a database URL", "any other error is INTERNAL", func() error { return errors.New("dial " + secret) }, envelope.Internal, ""},
 		{"panic with a secret", "a panic is INTERNAL", func() error { panic(secret) }, envelope.Internal, ""},
 		{"panic with an error", "", func() error { panic(errors.New(secret)) }, envelope.Internal, ""},
-		{"nil dereference", "", func() error { var p *accountOut; p.Limit = 1; return nil }, envelope.Internal, ""},
+		{"index out of range", "", func() error { return errors.New(accounts(0)[3].Owner) }, envelope.Internal, ""},
 		{"the goroutine ends", "", func() error { runtime.Goexit(); return nil }, envelope.Internal, ""},
 		{"undeclared code", "a code that the tool does not declare is INTERNAL", func() error { return &envelope.Error{Code: "SECRET_CODE", Message: secret} }, envelope.Internal, ""},
 		{"the library's own code", "a handler has no budget to exhaust", func() error { return envelope.New(envelope.BudgetExhausted) }, envelope.Internal, ""},
@@ -127,6 +127,8 @@ func TestHandlersWordsStayInside(t *testing.T) {
 	}
 }
 
+func accounts(n int) []accountOut { return make([]accountOut, n) }
+
 func TestDeclaredFailureIsTheDeclarations(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -161,7 +163,7 @@ func TestOutputThatBreaksItsContractIsNotPassedOn(t *testing.T) {
 	require.Equal(t, "owner", w.kept.items[0].Path)
 	require.Equal(t, "maxLength", w.kept.items[0].Rule)
 	out = accountOut{}
-	refusal(t, s.call(readTool, `{"account_id":"a1"}`), envelope.OutputInvalid, "an empty id")
+	refuses(t, s.call(readTool, `{"account_id":"a1"}`), envelope.OutputInvalid, "an empty id")
 }
 
 func TestCheckAndVerify(t *testing.T) {
@@ -185,7 +187,7 @@ func TestCheckAndVerify(t *testing.T) {
 	s := w.start()
 	require.NoError(t, s.call(readTool, `{"account_id":"a1"}`).Err())
 	w.entered = nil
-	refusal(t, s.call(readTool, `{"account_id":"root"}`), envelope.PreconditionFailed, "")
+	refuses(t, s.call(readTool, `{"account_id":"root"}`), envelope.PreconditionFailed, "")
 	require.Empty(t, w.entered, "Check stands before the handler")
 	e := refusal(t, s.call(readTool, `{"account_id":"a2"}`), envelope.InvalidResponse, "the answer is about another account")
 	require.Equal(t, "account_id", e.Field)
@@ -205,7 +207,7 @@ func TestTimeIsUpEvenIfTheHandlerDoesNotHeed(t *testing.T) {
 		w.clock.now = time.Now()
 		s := w.start()
 		began := time.Now()
-		refusal(t, s.call(readTool, `{"account_id":"a1"}`), envelope.DeadlineExceeded, "")
+		refuses(t, s.call(readTool, `{"account_id":"a1"}`), envelope.DeadlineExceeded, "")
 		require.Equal(t, 2*time.Second, time.Since(began))
 		close(release)
 		synctest.Wait()
@@ -231,12 +233,12 @@ func TestCallerGoesAndRunStops(t *testing.T) {
 	go call(ctx)
 	<-entered
 	cancel()
-	refusal(t, <-answers, envelope.Cancelled, "the caller went")
+	refuses(t, <-answers, envelope.Cancelled, "the caller went")
 	go call(t.Context())
 	<-entered
 	s.run.Cancel("the user closed the window")
-	refusal(t, <-answers, envelope.Cancelled, "the run was stopped")
-	refusal(t, s.call(readTool, `{"account_id":"a1"}`), envelope.Cancelled, "a stopped run admits nothing new")
+	refuses(t, <-answers, envelope.Cancelled, "the run was stopped")
+	refuses(t, s.call(readTool, `{"account_id":"a1"}`), envelope.Cancelled, "a stopped run admits nothing new")
 }
 
 func TestBudgets(t *testing.T) {
@@ -251,17 +253,17 @@ func TestBudgets(t *testing.T) {
 		return &session{w, d, run}
 	}
 	s := start("calls", tool.Budget{Calls: 3})
-	refusal(t, s.call("nothing_v1", `{}`), envelope.UnknownTool, "counts")
-	refusal(t, s.call(readTool, `{`), envelope.MalformedJSON, "counts")
+	refuses(t, s.call("nothing_v1", `{}`), envelope.UnknownTool, "counts")
+	refuses(t, s.call(readTool, `{`), envelope.MalformedJSON, "counts")
 	require.NoError(t, s.call(readTool, `{"account_id":"a1"}`).Err())
-	refusal(t, s.call(readTool, `{"account_id":"a1"}`), envelope.BudgetExhausted, "three were given")
+	refuses(t, s.call(readTool, `{"account_id":"a1"}`), envelope.BudgetExhausted, "three were given")
 	s = start("calls", tool.Budget{Calls: 3})
-	refusal(t, s.call(readTool, `{"account_id":"a1"}`), envelope.BudgetExhausted, "resuming gives nothing back")
+	refuses(t, s.call(readTool, `{"account_id":"a1"}`), envelope.BudgetExhausted, "resuming gives nothing back")
 
 	s = start("pending", tool.Budget{Calls: 2})
 	id := s.preview(250).ProposalID
 	for range 5 {
-		refusal(t, s.commit(id), envelope.ApprovalPending, "a wait for an approval is no call")
+		refuses(t, s.commit(id), envelope.ApprovalPending, "a wait for an approval is no call")
 	}
 	s.decide(id, true)
 	success(t, s.commit(id), "")
@@ -269,7 +271,7 @@ func TestBudgets(t *testing.T) {
 	s = start("elapsed", tool.Budget{Calls: 9, Elapsed: time.Minute})
 	require.NoError(t, s.call(readTool, `{"account_id":"a1"}`).Err())
 	w.clock.add(time.Minute)
-	refusal(t, s.call(readTool, `{"account_id":"a1"}`), envelope.BudgetExhausted, "its time is used up")
+	refuses(t, s.call(readTool, `{"account_id":"a1"}`), envelope.BudgetExhausted, "its time is used up")
 
 	s = start("tokens", tool.Budget{Calls: 9, Tokens: 100})
 	require.NoError(t, s.run.Spend(t.Context(), 60))
@@ -282,7 +284,7 @@ func TestBudgets(t *testing.T) {
 
 	s = start("over", tool.Budget{Calls: 9})
 	w.clock.add(2 * time.Hour)
-	refusal(t, s.call(readTool, `{"account_id":"a1"}`), envelope.BudgetExhausted, "past the run's deadline")
+	refuses(t, s.call(readTool, `{"account_id":"a1"}`), envelope.BudgetExhausted, "past the run's deadline")
 }
 
 func TestParallelCallsAreBounded(t *testing.T) {
@@ -353,12 +355,12 @@ func TestReadRetriesAsDeclaredAlone(t *testing.T) {
 		require.NoError(t, call(envelope.New(envelope.UpstreamUnavailable), envelope.New(envelope.RateLimited).After(7*time.Second)).Err())
 		require.Len(t, tries, 3)
 		require.Equal(t, 7*time.Second, tries[2].Sub(tries[1]), "the other system's time is honoured")
-		refusal(t, call(envelope.New(envelope.NotFound)), envelope.NotFound, "not declared for another try")
+		refuses(t, call(envelope.New(envelope.NotFound)), envelope.NotFound, "not declared for another try")
 		require.Len(t, tries, 1)
 		up := envelope.New(envelope.UpstreamUnavailable)
-		refusal(t, call(up, up, up, up), envelope.UpstreamUnavailable, "three tries in all")
+		refuses(t, call(up, up, up, up), envelope.UpstreamUnavailable, "three tries in all")
 		require.Len(t, tries, 3)
-		refusal(t, call(envelope.New(envelope.RateLimited).After(time.Minute)), envelope.RateLimited, "a wait beyond the time is not begun")
+		refuses(t, call(envelope.New(envelope.RateLimited).After(time.Minute)), envelope.RateLimited, "a wait beyond the time is not begun")
 		require.Len(t, tries, 1)
 	})
 }
@@ -399,16 +401,16 @@ func TestMiddlewareCannotLoosenTheBoundary(t *testing.T) {
 		"success, no data": func(r *envelope.Result) { r.Data = nil },
 	} {
 		change = c
-		refusal(t, s.call(readTool, `{"account_id":"a1"}`), envelope.OutputInvalid, name)
+		refuses(t, s.call(readTool, `{"account_id":"a1"}`), envelope.OutputInvalid, name)
 	}
 	change = func(r *envelope.Result) {
 		*r = envelope.Result{Error: &envelope.Error{Code: "MADE_UP", Message: "hunter2"}}
 	}
-	refusal(t, s.call(readTool, `{"account_id":"a1"}`), envelope.Internal, "an undeclared code")
+	refuses(t, s.call(readTool, `{"account_id":"a1"}`), envelope.Internal, "an undeclared code")
 	change = func(r *envelope.Result) { *r = envelope.Result{Error: envelope.New(envelope.RateLimited)} }
-	refusal(t, s.call(readTool, `{"account_id":"a1"}`), envelope.RateLimited, "a middleware may refuse")
+	refuses(t, s.call(readTool, `{"account_id":"a1"}`), envelope.RateLimited, "a middleware may refuse")
 	change = func(*envelope.Result) { panic("hunter2") }
-	refusal(t, s.call(readTool, `{"account_id":"a1"}`), envelope.Internal, "its panic is contained")
+	refuses(t, s.call(readTool, `{"account_id":"a1"}`), envelope.Internal, "its panic is contained")
 	require.NotContains(t, w.everything(), "hunter2")
 }
 
@@ -431,7 +433,7 @@ func TestAuditHoldsNoValues(t *testing.T) {
 	s := w.start()
 	id := s.approved(424242)
 	success(t, s.commit(id), "")
-	var kinds []string
+	kinds := make([]string, 0, len(w.audit.events))
 	for _, e := range w.audit.events {
 		kinds = append(kinds, e.Kind)
 		require.Equal(t, "t1", e.Tenant)

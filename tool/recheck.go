@@ -133,10 +133,10 @@ func (d *Dispatcher) unchanged(ctx context.Context, def *definition, p approval.
 // currentFailure: a target that is gone has changed; what could not be asked is undecided.
 func currentFailure(ctx context.Context, t *callable, err error) error {
 	e := crossing(ctx, t, err)
-	switch {
-	case e.Code == envelope.NotFound:
+	switch e.Code {
+	case envelope.NotFound:
 		return &final{envelope.New(envelope.VersionConflict).At("target").WithCause(err)}
-	case e.Code == envelope.NotPermitted, e.Code == envelope.UpstreamDenied:
+	case envelope.NotPermitted, envelope.UpstreamDenied:
 		return &final{e}
 	}
 	return &undecided{err}

@@ -22,18 +22,19 @@ func (d *Dispatcher) look(ctx context.Context, def *definition, op idem.Record) 
 	if err != nil {
 		return op
 	}
-	s := dispatch{def: def, claim: claim, leaseEnds: before.Add(claim.Lease), attempt: len(op.Attempts), ctx: context.WithoutCancel(ctx)}
-	return d.store(s, d.learn(s, op))
+	s := dispatch{def: def, claim: claim, leaseEnds: before.Add(claim.Lease), attempt: len(op.Attempts)}
+	ctx = context.WithoutCancel(ctx)
+	return d.store(ctx, s, d.learn(ctx, s, op))
 }
 
 // learn finds out what a claimed open operation came to, without sending it again.
-func (d *Dispatcher) learn(s dispatch, op idem.Record) idem.Outcome {
+func (d *Dispatcher) learn(ctx context.Context, s dispatch, op idem.Record) idem.Outcome {
 	stays := idem.Outcome{State: idem.Unknown, RetryAfter: backOff(s.attempt)}
-	cmd, ok := d.reopened(&s)
+	cmd, ok := d.reopened(ctx, &s)
 	if !ok {
 		return stays
 	}
-	if o := d.status(s, cmd, op); o.State != idem.Unknown {
+	if o := d.status(ctx, s, cmd, op); o.State != idem.Unknown {
 		return o
 	}
 	if o, ok := storedOutcome(op); ok {
@@ -43,13 +44,13 @@ func (d *Dispatcher) learn(s dispatch, op idem.Record) idem.Outcome {
 }
 
 // reopened rebuilds the command of an open operation and checks that it is what was approved.
-func (d *Dispatcher) reopened(s *dispatch) (command, bool) {
+func (d *Dispatcher) reopened(ctx context.Context, s *dispatch) (command, bool) {
 	b, err := readBody(s.claim.Command.Body)
 	if err != nil {
 		d.log("command_altered", "", err)
 		return command{}, false
 	}
-	rec, err := d.cfg.Approvals.Find(s.ctx, s.claim.Key.Tenant, s.claim.Command.Proposal)
+	rec, err := d.cfg.Approvals.Find(ctx, s.claim.Key.Tenant, s.claim.Command.Proposal)
 	if err == nil {
 		err = d.verify(b, s.claim.Command, rec.Proposal)
 	}
@@ -62,19 +63,19 @@ func (d *Dispatcher) reopened(s *dispatch) (command, bool) {
 }
 
 // status asks the provider. Only its contract makes "not found" an answer.
-func (d *Dispatcher) status(s dispatch, cmd command, op idem.Record) idem.Outcome {
+func (d *Dispatcher) status(ctx context.Context, s dispatch, cmd command, op idem.Record) idem.Outcome {
 	w := s.def.write
 	unknown := idem.Outcome{State: idem.Unknown}
 	if w.status == nil {
 		return unknown
 	}
-	ctx, cancel := context.WithCancelCause(s.ctx)
+	held, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	stop := d.keep(ctx, s, cancel)
-	p, err := guarded(ctx, s.def.spec.Timeout, func(ctx context.Context) (product, error) { return w.status(ctx, cmd, op.Receipt) })
+	stop := d.keep(held, s, cancel)
+	p, err := guarded(held, s.def.spec.Timeout, func(ctx context.Context) (product, error) { return w.status(ctx, cmd, op.Receipt) })
 	stop()
 	if err == nil {
-		return d.produced(s, cmd, p)
+		return d.produced(ctx, s, cmd, p)
 	}
 	proof, refusal, receipt := envelope.Proven(err)
 	switch {

@@ -18,7 +18,7 @@ const (
 func (c *call) retrying(ctx context.Context, f func(context.Context) (reply, error)) (reply, error) {
 	declared := c.tool.def.retry
 	rest := c.run.state.deadline.Sub(c.d.cfg.Now())
-	ctx, cancel := context.WithTimeoutCause(ctx, rest, timeIsUp{})
+	ctx, cancel := context.WithTimeoutCause(ctx, rest, timeIsUpError{})
 	defer cancel()
 	var last error
 	try := func() (reply, error) {
@@ -42,7 +42,7 @@ func (c *call) retrying(ctx context.Context, f func(context.Context) (reply, err
 		within = min(within, declared.Within)
 	}
 	r, err := backoff.Retry(ctx, try, backoff.WithBackOff(waits),
-		backoff.WithMaxTries(uint(declared.Attempts)), //nolint:gosec // checked not to be negative
+		backoff.WithMaxTries(uint(declared.Attempts)),
 		backoff.WithMaxElapsedTime(within))
 	if err != nil && last != nil {
 		return reply{}, last

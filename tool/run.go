@@ -2,13 +2,12 @@ package tool
 
 import (
 	"context"
+	"encoding/json/jsontext"
 	"errors"
 	"fmt"
 	"slices"
 	"sync"
 	"time"
-
-	"encoding/json/jsontext"
 
 	"github.com/toolcontract/toolcontract/approval"
 	"github.com/toolcontract/toolcontract/envelope"

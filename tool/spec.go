@@ -119,17 +119,21 @@ func (d *definition) allows(code envelope.Code) (envelope.Failure, bool) {
 	if f, ok := d.failures[code]; ok {
 		return f, true
 	}
-	if !slices.Contains(undeclared, code) {
+	if !undeclared(code) {
 		return envelope.Failure{}, false
 	}
 	return envelope.Declared(code)
 }
 
-// undeclared are the codes that a handler may return without declaring them.
-var undeclared = []envelope.Code{
-	envelope.NotFound, envelope.PreconditionFailed, envelope.VersionConflict, envelope.RateLimited, envelope.NotPermitted,
-	envelope.UpstreamUnavailable, envelope.UpstreamDenied, envelope.UpstreamRejected, envelope.InvalidResponse,
-	envelope.DeadlineExceeded, envelope.Unavailable,
+// undeclared reports whether a handler may return the code without declaring it.
+func undeclared(code envelope.Code) bool {
+	switch code {
+	case envelope.NotFound, envelope.PreconditionFailed, envelope.VersionConflict, envelope.RateLimited, envelope.NotPermitted,
+		envelope.UpstreamUnavailable, envelope.UpstreamDenied, envelope.UpstreamRejected, envelope.InvalidResponse,
+		envelope.DeadlineExceeded, envelope.Unavailable:
+		return true
+	}
+	return false
 }
 
 var (
@@ -159,7 +163,7 @@ func (f *faults) wrap(place string, err error) {
 	if err == nil {
 		return
 	}
-	if joined, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // flattens a join, one level a call
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		for _, e := range joined.Unwrap() {
 			f.wrap(place, e)
 		}
@@ -220,7 +224,7 @@ func (s Spec) checkFailures(f *faults) {
 // reserved reports whether only the library may answer with code.
 func reserved(code envelope.Code) bool {
 	_, ours := envelope.Declared(code)
-	return ours && !slices.Contains(undeclared, code)
+	return ours && !undeclared(code)
 }
 
 func (s Spec) clone() Spec {

@@ -115,7 +115,6 @@ type writeOps struct {
 	input, plan *validate.Schema
 	commit      *callable // whose output the results are
 
-	draft   func(ctx context.Context, c *call, in any) (draft, error)
 	current func(ctx context.Context, by Caller, t approval.Target) (string, error)
 	run     func(ctx context.Context, cmd command) (product, error)
 	status  func(ctx context.Context, cmd command, receipt string) (product, error)
@@ -219,7 +218,7 @@ func (w Write[In, Plan, Out]) ops(input, plan *validate.Schema, commit *callable
 		ops.runFor = w.Spec.Timeout
 	}
 	typed := typedWrite[In, Plan, Out]{w: w, plan: plan, output: commit.output}
-	ops.draft, ops.run, ops.current = typed.draft, typed.commit, w.Current
+	ops.run, ops.current = typed.commit, w.Current
 	if w.Status != nil {
 		ops.status = typed.status
 	}
@@ -238,18 +237,6 @@ type commitArguments struct {
 type typedWrite[In, Plan any, Out Evident] struct {
 	w            Write[In, Plan, Out]
 	plan, output *validate.Schema
-}
-
-func (t typedWrite[In, Plan, Out]) draft(ctx context.Context, c *call, in any) (draft, error) {
-	d, err := t.w.Preview(ctx, c.by, in.(In))
-	if err != nil {
-		return draft{}, c.failure(ctx, err)
-	}
-	plan, err := t.plan.Encode(d.Plan, t.w.Spec.Input)
-	if err != nil {
-		return draft{}, brokenOutput(err)
-	}
-	return draft{plan, d.Target, d.Resource, d.Summary, d.Diffs, d.Consequence}, nil
 }
 
 // approved decodes the plan strictly, from its stored bytes.
@@ -302,7 +289,7 @@ type product struct {
 func (t typedWrite[In, Plan, Out]) product(a Approved[Plan], out Out) product {
 	return product{
 		evidence: func() Evidence { return out.evident() },
-		complete: func(e Evidence) { any(&out).(interface{ complete(Evidence) }).complete(e) },
+		complete: func(e Evidence) { completeIn(&out, e) },
 		encode:   func() (jsontext.Value, error) { return t.output.Encode(out, t.w.Spec.Output) },
 		raw: func() []byte {
 			b, err := json.Marshal(out)
@@ -317,5 +304,12 @@ func (t typedWrite[In, Plan, Out]) product(a Approved[Plan], out Out) product {
 			}
 			return t.w.Verify(ctx, a, out)
 		},
+	}
+}
+
+// completeIn reaches the Evidence that out embeds; every Evident has it.
+func completeIn[Out Evident](out *Out, e Evidence) {
+	if c, ok := any(out).(interface{ complete(Evidence) }); ok {
+		c.complete(e)
 	}
 }

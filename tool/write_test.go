@@ -53,9 +53,9 @@ func TestCommitOfSomebodyElsesProposalIsNotFound(t *testing.T) {
 		require.Equal(t, "proposal_id", e.Field)
 		require.Equal(t, envelope.EffectNone, e.Effect)
 		r := s.call("get_operation_v1", fmt.Sprintf(`{"operation_id":%q}`, idem.OperationID("t1", id)))
-		refusal(t, r, envelope.NotFound, name)
+		refuses(t, r, envelope.NotFound, name)
 	}
-	refusal(t, w.session(d, "run1", agent).commit("p_0000"), envelope.NotFound, "an invented id")
+	refuses(t, w.session(d, "run1", agent).commit("p_0000"), envelope.NotFound, "an invented id")
 	require.Zero(t, w.provider.effectCount())
 }
 
@@ -70,8 +70,8 @@ func TestOperationIsBoundToSubjectAndItsCancellationToTheRun(t *testing.T) {
 	eve.Subject = "eve"
 	arg := fmt.Sprintf(`{"operation_id":%q}`, idem.OperationID("t1", id))
 	require.NoError(t, w.session(d, "run2", agent).call("get_operation_v1", arg).Err(), "the next session of the same person reads it")
-	refusal(t, w.session(d, "run3", eve).call("get_operation_v1", arg), envelope.NotFound, "another person does not")
-	refusal(t, w.session(d, "run2", agent).call("cancel_operation_v1", arg), envelope.NotFound, "another run does not cancel it")
+	refuses(t, w.session(d, "run3", eve).call("get_operation_v1", arg), envelope.NotFound, "another person does not")
+	refuses(t, w.session(d, "run2", agent).call("cancel_operation_v1", arg), envelope.NotFound, "another run does not cancel it")
 	r := s.call("cancel_operation_v1", arg)
 	require.Contains(t, string(r.Data), `"already_finished"`)
 }
@@ -155,14 +155,14 @@ func TestPolicyLevels(t *testing.T) {
 		return d, err
 	}
 	s := w.start()
-	refusal(t, s.call(previewTool, `{"account_id":"a1","limit":5000}`), envelope.NotPermitted, "denied")
-	refusal(t, s.call(previewTool, `{"account_id":"a1","limit":7}`), envelope.NotPermitted, "an amount that is not said is not small")
+	refuses(t, s.call(previewTool, `{"account_id":"a1","limit":5000}`), envelope.NotPermitted, "denied")
+	refuses(t, s.call(previewTool, `{"account_id":"a1","limit":7}`), envelope.NotPermitted, "an amount that is not said is not small")
 
 	two := s.preview(500)
 	require.Equal(t, "two", two.Level)
 	require.Equal(t, epoch.Add(time.Minute), two.ExpiresAt)
 	s.decide(two.ProposalID, true)
-	refusal(t, s.commit(two.ProposalID), envelope.ApprovalPending, "one of two")
+	refuses(t, s.commit(two.ProposalID), envelope.ApprovalPending, "one of two")
 	rec, err := w.approvals.Find(t.Context(), "t1", two.ProposalID)
 	require.NoError(t, err)
 	second := lead
@@ -228,7 +228,7 @@ func TestOlderPolicyRefusesWrites(t *testing.T) {
 	s = w.session(w.dispatcher(), "run1", agent)
 	e := refusal(t, s.commit(id), envelope.Unavailable, "a dispatcher of the older policy refuses writes")
 	require.Equal(t, envelope.EffectNone, e.Effect)
-	refusal(t, s.call(previewTool, `{"account_id":"a1","limit":400}`), envelope.Unavailable, "previews too")
+	refuses(t, s.call(previewTool, `{"account_id":"a1","limit":400}`), envelope.Unavailable, "previews too")
 	require.NoError(t, s.call(readTool, `{"account_id":"a1"}`).Err(), "reads go on")
 	w.config.Policy.Version = 2
 	success(t, w.session(w.dispatcher(), "run1", agent).commit(id), "the newer one runs it")
@@ -241,7 +241,7 @@ func TestRelaxedPolicyDoesNotLoosenAnApproval(t *testing.T) {
 	id := s.preview(250).ProposalID
 	w.config.Policy = approval.Table{Version: 2, Rules: []approval.Rule{{Require: approval.Requirement{Level: approval.None}}}}
 	s = w.session(w.dispatcher(), "run1", agent)
-	refusal(t, s.commit(id), envelope.ApprovalPending, "what was asked for then is still missing")
+	refuses(t, s.commit(id), envelope.ApprovalPending, "what was asked for then is still missing")
 	s.decide(id, true)
 	success(t, s.commit(id), "and suffices")
 }
@@ -257,7 +257,7 @@ func TestTightenAsksForLessIsIgnored(t *testing.T) {
 		return approval.Requirement{}, errDown
 	}
 	r := w.start().call(previewTool, `{"account_id":"a1","limit":250}`)
-	refusal(t, r, envelope.Unavailable, "an error refuses")
+	refuses(t, r, envelope.Unavailable, "an error refuses")
 }
 
 func TestRefusedIsFailed(t *testing.T) {
@@ -377,9 +377,9 @@ func TestAnswerLostThenStatusByKey(t *testing.T) {
 			}
 			s := w.start()
 			id := s.approved(250)
-			refusal(t, s.commit(id), envelope.OutcomeUnknown, "the answer is lost")
+			refuses(t, s.commit(id), envelope.OutcomeUnknown, "the answer is lost")
 			w.clock.add(10 * time.Minute)
-			refusal(t, s.commit(id), envelope.OutcomeUnknown, "the provider cannot be asked: still unknown")
+			refuses(t, s.commit(id), envelope.OutcomeUnknown, "the provider cannot be asked: still unknown")
 			reachable = true
 			w.clock.add(10 * time.Minute)
 			if ask == "get_operation" {
@@ -411,13 +411,13 @@ func TestNotFoundIsAFailureOnlyByContractAndAfterSettle(t *testing.T) {
 			}
 			s := w.start()
 			id := s.approved(250)
-			refusal(t, s.commit(id), envelope.OutcomeUnknown, "")
+			refuses(t, s.commit(id), envelope.OutcomeUnknown, "")
 			w.clock.add(10 * time.Minute)
-			refusal(t, s.commit(id), envelope.OutcomeUnknown, "a request may still land")
+			refuses(t, s.commit(id), envelope.OutcomeUnknown, "a request may still land")
 			w.clock.add(time.Minute)
 			r := s.commit(id)
 			if contract == idem.StatusQueryable {
-				refusal(t, r, envelope.OutcomeUnknown, "not found proves nothing here")
+				refuses(t, r, envelope.OutcomeUnknown, "not found proves nothing here")
 				return
 			}
 			e := refusal(t, r, envelope.Unavailable, "nothing landed and nothing can")
@@ -449,7 +449,7 @@ func TestRunningThenDone(t *testing.T) {
 	e := refusal(t, s.commit(id), envelope.InProgress, "the provider works on it")
 	require.Positive(t, e.RetryAfter)
 	require.Equal(t, "running", s.operation(id).State)
-	refusal(t, s.call(previewTool, `{"account_id":"a1","limit":9}`), envelope.InProgress, "the resource is taken")
+	refuses(t, s.call(previewTool, `{"account_id":"a1","limit":9}`), envelope.InProgress, "the resource is taken")
 	done = true
 	w.clock.add(time.Minute)
 	v := s.operation(id)
@@ -482,7 +482,7 @@ func TestCancelRunning(t *testing.T) {
 			}
 			s := w.start()
 			id := s.approved(250)
-			refusal(t, s.commit(id), envelope.InProgress, "")
+			refuses(t, s.commit(id), envelope.InProgress, "")
 			r := s.call("cancel_operation_v1", fmt.Sprintf(`{"operation_id":%q}`, idem.OperationID("t1", id)))
 			require.NoError(t, r.Err())
 			require.Contains(t, string(r.Data), `"`+tt.want+`"`)
@@ -507,7 +507,7 @@ func TestOvertimeIsUnknownAndTheLateAnswerIsEvidence(t *testing.T) {
 		s := w.start()
 		id := s.approved(250)
 		began := time.Now()
-		refusal(t, s.commit(id), envelope.OutcomeUnknown, "")
+		refuses(t, s.commit(id), envelope.OutcomeUnknown, "")
 		require.Equal(t, time.Minute, time.Since(began), "the claim was renewed six times meanwhile")
 		close(release)
 		synctest.Wait()
@@ -529,7 +529,7 @@ func TestLedgerDownAtFinishNeverTwoTruths(t *testing.T) {
 		s := w.start()
 		id := s.approved(250)
 		ledger.beforeFinish.Store(failing(errDown))
-		refusal(t, s.commit(id), envelope.OutcomeUnknown, "nothing is answered before it is stored")
+		refuses(t, s.commit(id), envelope.OutcomeUnknown, "nothing is answered before it is stored")
 		ledger.beforeFinish.Store(nil)
 		time.Sleep(2 * time.Second) // virtual: the process tries again
 		synctest.Wait()
@@ -549,7 +549,7 @@ func TestOperatorResolves(t *testing.T) {
 	}
 	s := w.start()
 	id := s.approved(250)
-	refusal(t, s.commit(id), envelope.OutcomeUnknown, "")
+	refuses(t, s.commit(id), envelope.OutcomeUnknown, "")
 	k := idem.Key{Tenant: "t1", Operation: idem.OperationID("t1", id)}
 	r := idem.Resolution{State: idem.Succeeded, Reason: "seen in the bank's journal", Evidence: "journal 4711"}
 	_, err := s.d.Resolve(t.Context(), k, lead, r)
@@ -579,10 +579,10 @@ func TestRunCancelClosesWhatWaits(t *testing.T) {
 	s := w.start()
 	id := s.approved(250)
 	store.beforeConsume.Store(failing(errDown))
-	refusal(t, s.commit(id), envelope.InProgress, "")
+	refuses(t, s.commit(id), envelope.InProgress, "")
 	s.run.Cancel("enough")
 	require.Equal(t, idem.Cancelled, w.state(id))
-	refusal(t, s.commit(id), envelope.Cancelled, "")
+	refuses(t, s.commit(id), envelope.Cancelled, "")
 }
 
 func TestTwentyCommitsOfOneProposalHaveOneEffect(t *testing.T) {
@@ -640,13 +640,13 @@ func TestShadowReachesNoHandler(t *testing.T) {
 	w := newWorld(t)
 	w.config.Shadow = &tool.Shadow{}
 	s := w.start()
-	refusal(t, s.call(previewTool, `{"account_id":"a1","limit":250}`), envelope.NotPermitted, "a write without a stub")
+	refuses(t, s.call(previewTool, `{"account_id":"a1","limit":250}`), envelope.NotPermitted, "a write without a stub")
 	w.config.Shadow.Stubs = shadowStubs()
 	s = w.session(w.dispatcher(), "run1", agent)
-	refusal(t, s.call(previewTool, `{"account_id":"a1"}`), envelope.InvalidArgument, "the contract holds in the shadow")
+	refuses(t, s.call(previewTool, `{"account_id":"a1"}`), envelope.InvalidArgument, "the contract holds in the shadow")
 	r := s.call(previewTool, `{"account_id":"a1","limit":250}`)
 	require.NoError(t, r.Err())
-	refusal(t, s.commit("p_0000"), envelope.OutputInvalid, "a stub's answer is checked")
+	refuses(t, s.commit("p_0000"), envelope.OutputInvalid, "a stub's answer is checked")
 	require.Empty(t, w.entered)
 	require.NoError(t, s.call(readTool, `{"account_id":"a1"}`).Err(), "reads are real")
 	require.Zero(t, w.provider.effectCount())
