@@ -38,7 +38,6 @@ func (r Record) Tombstone() Record {
 		PolicyVersion: p.PolicyVersion, Requirement: Requirement{Level: p.Requirement.Level},
 		Lifetime: p.Lifetime, CreatedAt: p.CreatedAt, ExpiresAt: p.ExpiresAt,
 	}
-	r.WithdrawnBy = r.WithdrawnBy.bare()
 	ds := make([]Decision, len(r.Decisions))
 	for i, d := range r.Decisions {
 		ds[i] = Decision{ID: d.ID, Approved: d.Approved, By: d.By.bare(), Digest: d.Digest, At: d.At}

@@ -62,14 +62,13 @@ type Record struct {
 	PolicySeen int           // the highest policy version that this tenant's store has met
 	Left       time.Duration // the lifetime's rest at this reading; never negative
 
-	WithdrawnBy             Principal // who took an approval back; the zero value until then
+	WithdrawnBy             Principal // who took an approval back, without roles; the zero value until then
 	WithdrawnAt, ConsumedAt time.Time // the store's; zero until then
 }
 
 // Clone returns a copy that shares no memory with r.
 func (r Record) Clone() Record {
 	r.Proposal = r.Proposal.Clone()
-	r.WithdrawnBy = r.WithdrawnBy.clone()
 	r.Decisions = slices.Clone(r.Decisions)
 	for i := range r.Decisions {
 		r.Decisions[i].By = r.Decisions[i].By.clone()

@@ -197,7 +197,7 @@ func (r Record) Withdraw(decision string, by Principal, now time.Time) (Record, 
 	case Pending, Approved:
 	}
 	r = r.Clone()
-	r.WithdrawnBy, r.WithdrawnAt = by.clone(), now.UTC().Round(0)
+	r.WithdrawnBy, r.WithdrawnAt = by.bare(), now.UTC().Round(0)
 	return r.At(now), true, nil
 }
 

@@ -231,7 +231,7 @@ func TestWithdrawAndConsume(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, changed)
 	require.Equal(t, approval.Withdrawn, back.State)
-	require.Equal(t, person("b"), back.WithdrawnBy)
+	require.Equal(t, approval.Principal{Kind: approval.Person, Tenant: "t1", Subject: "b"}, back.WithdrawnBy)
 	require.Equal(t, end.Add(-1), back.WithdrawnAt)
 	again, changed, err := back.Withdraw(id, person("c"), end)
 	require.NoError(t, err)

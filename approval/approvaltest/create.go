@@ -288,7 +288,7 @@ func sharesNothing(p *probe) {
 // spoil changes everything that a record points to.
 func spoil(r approval.Record) {
 	pr := r.Proposal
-	for _, list := range [][]string{pr.Requester.Roles, pr.Consequence.Recipients, pr.Consequence.Irreversible, r.WithdrawnBy.Roles} {
+	for _, list := range [][]string{pr.Requester.Roles, pr.Consequence.Recipients, pr.Consequence.Irreversible} {
 		for i := range list {
 			list[i] = "spoilt"
 		}

@@ -155,7 +155,6 @@ func plain(r approval.Record) approval.Record {
 	r = r.Clone()
 	r.Left = 0
 	r.Proposal = plainProposal(r.Proposal)
-	r.WithdrawnBy.Roles = nilIfEmpty(r.WithdrawnBy.Roles)
 	r.Decisions = nilIfEmpty(r.Decisions)
 	for i := range r.Decisions {
 		r.Decisions[i].By.Roles = nilIfEmpty(r.Decisions[i].By.Roles)

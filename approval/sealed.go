@@ -1,12 +1,15 @@
 package approval
 
 import (
+	"context"
 	"encoding/json/v2"
 	"fmt"
 	"time"
+
+	"github.com/toolcontract/toolcontract/redact"
 )
 
-// storedForm names the form of MarshalBinary; a reader refuses one that it does not know.
+// storedForm names the form in which proposals and decisions are sealed; a reader refuses one that it does not know.
 const storedForm = 1
 
 type storedProposal struct {
@@ -49,9 +52,10 @@ type storedDecision struct {
 	At       time.Time `json:"at"`
 }
 
-// MarshalBinary returns the form in which a store keeps the proposal, every member of it, the plan byte for byte. It is
-// not the form that the digest covers; see [Proposal.Canonical]. It holds all that the proposal says: seal it.
-func (p Proposal) MarshalBinary() ([]byte, error) {
+// SealProposal returns the proposal, every member of it and the plan byte for byte, sealed for its tenant and id: what a
+// durable store keeps. The form inside is not the one that the digest covers; see [Proposal.Canonical]. ErrInvalid when a
+// text in it is not UTF-8, otherwise the sealer's errors.
+func SealProposal(ctx context.Context, s redact.Sealer, p Proposal) ([]byte, error) {
 	b, err := json.Marshal(storedProposal{
 		storedForm, p.ID, p.Tenant, p.Run, p.Tool, p.Requester, p.Plan, p.Digest, p.Target, p.Resource, p.Seq, p.Summary, p.Diffs,
 		p.Consequence, p.PolicyVersion,
@@ -61,41 +65,54 @@ func (p Proposal) MarshalBinary() ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: proposal has no stored form", ErrInvalid) // the cause could quote it
 	}
-	return b, nil
+	return s.Seal(ctx, redact.AAD(p.Tenant, p.ID, "proposal", "1"), b)
 }
 
-// UnmarshalBinary reads what MarshalBinary wrote. Anything else is ErrCorrupt, which holds none of it.
-func (p *Proposal) UnmarshalBinary(b []byte) error {
-	var s storedProposal
-	if err := readStored(b, &s, &s.Form); err != nil {
-		return err
+// OpenProposal returns what SealProposal sealed for the tenant and id. Where it opens and is not that, ErrCorrupt.
+func OpenProposal(ctx context.Context, s redact.Sealer, tenant, id string, sealed []byte) (Proposal, error) {
+	b, err := s.Open(ctx, redact.AAD(tenant, id, "proposal", "1"), sealed)
+	if err != nil {
+		return Proposal{}, err
 	}
-	*p = Proposal{
-		s.ID, s.Tenant, s.Run, s.Tool, s.Requester, s.Plan, s.Digest, s.Target, s.Resource, s.Seq, s.Summary, s.Diffs,
-		s.Consequence, s.PolicyVersion,
-		Requirement{s.Requirement.Level, s.Requirement.Role, s.Requirement.Group, s.Requirement.Self, time.Duration(s.Requirement.LifetimeNS)},
-		time.Duration(s.LifetimeNS), s.CreatedAt, s.ExpiresAt,
+	var v storedProposal
+	if err := readStored(b, &v, &v.Form); err != nil {
+		return Proposal{}, err
 	}
-	return nil
+	if v.Tenant != tenant || v.ID != id {
+		return Proposal{}, fmt.Errorf("%w: another proposal's body", ErrCorrupt)
+	}
+	return Proposal{
+		v.ID, v.Tenant, v.Run, v.Tool, v.Requester, v.Plan, v.Digest, v.Target, v.Resource, v.Seq, v.Summary, v.Diffs,
+		v.Consequence, v.PolicyVersion,
+		Requirement{v.Requirement.Level, v.Requirement.Role, v.Requirement.Group, v.Requirement.Self, time.Duration(v.Requirement.LifetimeNS)},
+		time.Duration(v.LifetimeNS), v.CreatedAt, v.ExpiresAt,
+	}, nil
 }
 
-// MarshalBinary returns the form in which a store keeps the decision, with the approver's name and reason: seal it.
-func (d Decision) MarshalBinary() ([]byte, error) {
+// SealDecision returns a decision on the tenant's proposal, sealed for that and its own id.
+func SealDecision(ctx context.Context, s redact.Sealer, tenant, proposal string, d Decision) ([]byte, error) {
 	b, err := json.Marshal(storedDecision{storedForm, d.ID, d.Approved, d.By, d.Reason, d.Digest, d.At})
 	if err != nil {
 		return nil, fmt.Errorf("%w: decision has no stored form", ErrInvalid)
 	}
-	return b, nil
+	return s.Seal(ctx, redact.AAD(tenant, proposal, "decision", d.ID, "1"), b)
 }
 
-// UnmarshalBinary reads what MarshalBinary wrote. Anything else is ErrCorrupt, which holds none of it.
-func (d *Decision) UnmarshalBinary(b []byte) error {
-	var s storedDecision
-	if err := readStored(b, &s, &s.Form); err != nil {
-		return err
+// OpenDecision returns what SealDecision sealed for the tenant, the proposal and the decision's id. Where it opens and is
+// not that, ErrCorrupt.
+func OpenDecision(ctx context.Context, s redact.Sealer, tenant, proposal, id string, sealed []byte) (Decision, error) {
+	b, err := s.Open(ctx, redact.AAD(tenant, proposal, "decision", id, "1"), sealed)
+	if err != nil {
+		return Decision{}, err
 	}
-	*d = Decision{s.ID, s.Approved, s.By, s.Reason, s.Digest, s.At}
-	return nil
+	var v storedDecision
+	if err := readStored(b, &v, &v.Form); err != nil {
+		return Decision{}, err
+	}
+	if v.ID != id {
+		return Decision{}, fmt.Errorf("%w: another decision's body", ErrCorrupt)
+	}
+	return Decision{v.ID, v.Approved, v.By, v.Reason, v.Digest, v.At}, nil
 }
 
 func readStored(b []byte, into any, form *int) error {
