@@ -15,11 +15,12 @@
 //
 //   - envelope: what crosses the boundary. Call, Result, Error, the table of codes, field paths, and the proofs
 //     (Refused, NotSent, Running) that say what a provider's answer means for a write.
-//   - redact: what must not cross it. Secret values, canonical form, digests, visible text.
+//   - redact: what must not cross it. Secret values, canonical form, digests, sealing, opaque references, visible text.
 //   - redact/audit: who did what, without the values. Events, sinks, the quarantine for causes.
 //   - validate: limits, strict JSON, schemas from struct types, closed unions, exact decoding.
-//   - approval: proposals, decisions, the policy table, authority, and the store that keeps them.
-//   - idem: the ledger of writes. Keys, commands, states, leases, evidence.
+//   - approval: proposals, decisions, the policy table, authority, and the store that keeps them. approval/approvaltest
+//     checks an implementation of the store against every rule.
+//   - idem: the ledger of writes. Keys, commands, states, leases, evidence. idem/idemtest checks an implementation.
 //   - tool: definitions, the catalogue, roles, runs and the dispatcher that puts all of the above in its one order.
 //   - examples: runnable programs that use the public API only. Start with examples/addresschange.
 //
