@@ -72,7 +72,7 @@ func (p Principal) HasRole(name string) bool { return name != "" && slices.Conta
 // Valid reports whether p can stand for somebody: a declared kind, a tenant and, but for the policy, a subject, both
 // UTF-8 without U+0000 and at most MaxName bytes long.
 func (p Principal) Valid() bool {
-	return p.Kind.Valid() && validName(p.Tenant) && (validName(p.Subject) || (p.Subject == "" && p.Kind == PolicyDecision))
+	return p.Kind.Valid() && ValidName(p.Tenant) && (ValidName(p.Subject) || (p.Subject == "" && p.Kind == PolicyDecision))
 }
 
 func (p Principal) clone() Principal {

@@ -28,15 +28,15 @@ func NewRecord(p Proposal, now time.Time) (Record, error) {
 
 func (p Proposal) fault() string {
 	switch {
-	case !validName(p.ID):
+	case !ValidName(p.ID):
 		return "id"
-	case !validName(p.Tenant):
+	case !ValidName(p.Tenant):
 		return "tenant"
-	case !validName(p.Run):
+	case !ValidName(p.Run):
 		return "run"
-	case !validName(p.Tool):
+	case !ValidName(p.Tool):
 		return "tool"
-	case !validName(p.Digest):
+	case !ValidName(p.Digest):
 		return "digest"
 	case !p.Requester.Valid() || p.Requester.Kind == PolicyDecision || p.Requester.Tenant != p.Tenant:
 		return "requester"
@@ -48,8 +48,9 @@ func (p Proposal) fault() string {
 	return ""
 }
 
-// validName reports whether every store can keep s as a key.
-func validName(s string) bool {
+// ValidName reports whether every store can keep s as an id or a name: not empty, at most MaxName bytes, UTF-8, without
+// U+0000.
+func ValidName(s string) bool {
 	return s != "" && len(s) <= MaxName && utf8.ValidString(s) && !strings.ContainsRune(s, 0)
 }
 
@@ -138,7 +139,7 @@ func (r Record) Decide(d Decision, now time.Time) (Record, bool, error) {
 	if d.ID == "" {
 		d.ID = decisionID(r.Proposal, d.By)
 	}
-	if !validName(d.ID) || slices.ContainsFunc(r.Decisions, func(o Decision) bool { return o.ID == d.ID }) {
+	if !ValidName(d.ID) || slices.ContainsFunc(r.Decisions, func(o Decision) bool { return o.ID == d.ID }) {
 		return Record{}, false, fmt.Errorf("%w: decision id", ErrInvalid)
 	}
 	d.By, d.At = d.By.clone(), now.UTC().Round(0)
@@ -208,7 +209,7 @@ func (r Record) Withdraw(decision string, by Principal, now time.Time) (Record, 
 func (r Record) Consume(digest, operation string, now time.Time) (Record, bool, error) {
 	r = r.At(now)
 	switch {
-	case !validName(operation):
+	case !ValidName(operation):
 		return Record{}, false, fmt.Errorf("%w: operation", ErrInvalid)
 	case digest != r.Proposal.Digest:
 		return Record{}, false, ErrDigest
