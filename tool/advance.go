@@ -16,6 +16,7 @@ type advance struct {
 	def       *definition
 	op        idem.Record
 	requester approval.Principal // whose access counts: the run's, or the stored one where nobody is there
+	worker    string             // stands in the attempt; empty: the dispatcher's name
 
 	approval approval.Record // empty: not loaded yet
 	checked  time.Time       // monotonic; when the re-check last passed. Zero: not yet
@@ -28,13 +29,20 @@ func (a *advance) run(ctx context.Context) idem.Record {
 		return a.stopped(ctx, err)
 	}
 	before := a.d.mono()
-	claim, err := a.d.cfg.Ledger.Claim(ctx, a.op.Command.Key, a.d.name, a.d.cfg.Lease)
+	claim, err := a.d.cfg.Ledger.Claim(ctx, a.op.Command.Key, a.name(), a.d.cfg.Lease)
 	if err != nil {
 		return a.unclaimed(ctx, err)
 	}
 	return a.d.dispatch(ctx, dispatch{
 		def: a.def, claim: claim, proposal: a.approval.Proposal, leaseEnds: before.Add(claim.Lease), attempt: len(a.op.Attempts) + 1,
 	})
+}
+
+func (a *advance) name() string {
+	if a.worker == "" {
+		return a.d.name
+	}
+	return a.worker
 }
 
 // ready makes everything that stands before the claim. An error is *final, a definite no, or *undecided.

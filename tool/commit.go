@@ -152,7 +152,9 @@ func (c *call) admitted(ctx context.Context, key idem.Key, rec approval.Record, 
 		return c.answered(ctx, op)
 	case op.State == idem.Unknown: // the ledger had forgotten it: what it did cannot be proved
 		return operationAnswer(op, true)
-	case c.tool.def.write.queued && !d.cfg.development:
+	}
+	d.operationBegan()
+	if c.tool.def.write.queued {
 		return operationAnswer(op, false)
 	}
 	return c.proceed(ctx, &advance{d: d, def: c.tool.def, op: op, approval: rec, checked: started, ours: true})
@@ -162,7 +164,7 @@ func (c *call) admitted(ctx context.Context, key idem.Key, rec approval.Record, 
 // is asked for, what is over is replayed.
 func (c *call) answered(ctx context.Context, op idem.Record) (reply, error) {
 	op = c.d.look(ctx, c.tool.def, op)
-	if op.State != idem.Pending || op.AvailableIn > 0 || (c.tool.def.write.queued && !c.d.cfg.development) {
+	if op.State != idem.Pending || op.AvailableIn > 0 || c.tool.def.write.queued {
 		return operationAnswer(op, true)
 	}
 	return c.proceed(ctx, &advance{d: c.d, def: c.tool.def, op: op})
@@ -185,6 +187,9 @@ func (c *call) patience() time.Duration {
 	return rest
 }
 
+// offerAfter is when the outbox first offers an operation that its own commit is about to run: if that one died.
+const offerAfter = 10 * time.Second
+
 // commandOf is what is admitted.
 func (c *call) commandOf(key idem.Key, rec approval.Record, started time.Time) (idem.Command, error) {
 	p, w := rec.Proposal, c.tool.def.write
@@ -193,8 +198,12 @@ func (c *call) commandOf(key idem.Key, rec approval.Record, started time.Time) (
 		return idem.Command{}, err
 	}
 	rest := min(rec.Left, c.run.state.deadline.Sub(c.d.cfg.Now())) - c.d.mono().Sub(started)
+	offered := offerAfter
+	if w.queued {
+		offered = 0
+	}
 	return idem.Command{
-		Key: key, Tool: w.wire, Proposal: p.ID, Run: p.Run, RequestHash: p.Digest, Resource: p.Resource, Seq: p.Seq, Body: body,
+		AvailableIn: offered, Key: key, Tool: w.wire, Proposal: p.ID, Run: p.Run, RequestHash: p.Digest, Resource: p.Resource, Seq: p.Seq, Body: body,
 		Contract: w.contract, ProviderKey: providerKey(key), Attempts: w.attempts, ExpiresIn: max(rest, 0), DedupFor: w.dedupFor,
 		RunFor: w.runFor, Settle: w.settle, Meta: meta(c.tool.def, rec),
 	}, nil

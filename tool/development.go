@@ -12,8 +12,8 @@ import (
 )
 
 // Development returns a Config for a first program: stores in memory, a random key, approval.ByRole, audit and log on
-// standard error, and what is pending is run by whoever asks for it. Nothing of it survives the process, so NewDispatcher
-// refuses it beside durable stores. Fields may be replaced.
+// standard error, and a worker in the process that starts with the first operation and ends with Close. Nothing of it
+// survives the process, so NewDispatcher refuses it beside durable stores. Fields may be replaced.
 func Development(policy approval.Table) Config {
 	secret := make([]byte, 32)
 	_, _ = rand.Read(secret) // never fails (crypto/rand)

@@ -23,6 +23,7 @@ type dispatch struct {
 
 var (
 	errLeaseLost = errors.New("tool: the claim was lost")
+	errNotOutput = errors.New("tool: what the handler wants to store is not the write's output, or proves nothing")
 	errNoProof   = errors.New("tool: the answer proves nothing")
 )
 
@@ -74,9 +75,26 @@ func (d *Dispatcher) handle(own context.Context, s dispatch) idem.Outcome {
 	if d.cfg.Entered != nil {
 		d.cfg.Entered(ctx, s.def.write.wire, cmd.Plan)
 	}
+	ctx = idem.WithHolder(ctx, idem.Holder{Ledger: d.cfg.Ledger, Claim: s.claim, Check: d.checker(s, cmd)})
 	late := func(a answer[product]) { d.late(own, s, cmd, a) }
 	p, err := abandonable(ctx, s.def.spec.Timeout, late, func(ctx context.Context) (product, error) { return s.def.write.run(ctx, cmd) })
 	return d.outcome(own, s, cmd, p, err, mark.Sent())
+}
+
+// checker lets an adapter whose business data share the ledger's database store its result in the business transaction:
+// only what the dispatcher itself would believe.
+func (d *Dispatcher) checker(s dispatch, cmd command) func(context.Context, any) (idem.Outcome, error) {
+	return func(ctx context.Context, out any) (idem.Outcome, error) {
+		p, ok := s.def.write.typed(cmd, out)
+		if !ok {
+			return idem.Outcome{}, errNotOutput
+		}
+		o := d.produced(ctx, s, cmd, p)
+		if o.State != idem.Succeeded || o.Failure != nil {
+			return idem.Outcome{}, errNotOutput
+		}
+		return o, nil
+	}
 }
 
 // late keeps what a handler returned after its time as evidence: the ledger knows that its claim is over.

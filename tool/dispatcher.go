@@ -26,7 +26,9 @@ type Dispatcher struct {
 	mu      sync.Mutex
 	runs    map[runKey]*runState
 	closed  bool
+	worker  sync.Once       // of Development
 	working sync.WaitGroup  // dispatches that outlive their callers
+	serving sync.WaitGroup  // the worker of Development
 	ctx     context.Context //nolint:containedctx // the dispatcher's own life, ended by Close
 	stop    context.CancelFunc
 }
@@ -60,6 +62,8 @@ func (d *Dispatcher) Close(ctx context.Context) error {
 	done := make(chan struct{})
 	go func() {
 		d.working.Wait()
+		d.stop()
+		d.serving.Wait()
 		close(done)
 	}()
 	defer d.stop()
@@ -83,6 +87,25 @@ func (d *Dispatcher) begin() bool {
 	}
 	d.working.Add(1)
 	return true
+}
+
+// operationBegan starts the worker of Development.
+func (d *Dispatcher) operationBegan() {
+	if !d.cfg.development {
+		return
+	}
+	d.worker.Do(func() {
+		w, err := NewWorker(d, WorkerConfig{})
+		if err != nil {
+			d.log("worker_not_started", "", err)
+			return
+		}
+		d.serving.Go(func() {
+			if err := w.Run(d.ctx); err != nil {
+				d.log("worker_not_started", "", err)
+			}
+		})
+	})
 }
 
 // id returns a fresh identifier.

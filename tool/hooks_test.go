@@ -40,7 +40,16 @@ func (h *hookedStore) Find(ctx context.Context, tenant, id string) (approval.Rec
 // hookedLedger runs something before a claim or a finish; an error of it is the ledger's.
 type hookedLedger struct {
 	idem.Ledger
-	beforeClaim, beforeFinish, beforeAdmit atomic.Pointer[func() error]
+	beforeClaim, beforeFinish, beforeAdmit, beforeRenew atomic.Pointer[func() error]
+}
+
+func (h *hookedLedger) Renew(ctx context.Context, c idem.Claim, lease time.Duration) (idem.Claim, error) {
+	if f := h.beforeRenew.Load(); f != nil {
+		if err := (*f)(); err != nil {
+			return idem.Claim{}, err
+		}
+	}
+	return h.Ledger.Renew(ctx, c, lease)
 }
 
 func (h *hookedLedger) Admit(ctx context.Context, c idem.Command, consumedBefore bool) (idem.Record, idem.Admission, error) {

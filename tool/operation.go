@@ -65,10 +65,6 @@ func serveGetOperation(ctx context.Context, c *call, args []byte) (reply, error)
 		return reply{}, err
 	}
 	op = c.d.look(ctx, def, op)
-	if op.State == idem.Pending && op.AvailableIn <= 0 && c.d.cfg.development {
-		a := &advance{d: c.d, def: def, op: op}
-		op = a.run(ctx)
-	}
 	v := operationView{OperationID: op.Command.Key.Operation, Tool: op.Command.Tool, State: stateWord(op.State)}
 	if !terminal(op.State) && op.State != idem.Unknown {
 		v.RetryAfterMS = max(op.AvailableIn, busyRetry).Milliseconds()
@@ -171,7 +167,7 @@ func (d *Dispatcher) interrupt(ctx context.Context, def *definition, op idem.Rec
 		d.store(ctx, s, idem.Outcome{State: idem.Cancelled})
 		return StoppedNow, nil
 	case err == nil && stopped == AlreadyFinished:
-		d.store(ctx, s, d.learn(ctx, s, op))
+		d.store(ctx, s, d.learn(ctx, s, cmd, op))
 		return AlreadyFinished, nil
 	case err != nil:
 		d.log("cancel_failed", cmd.By.RequestID, err)

@@ -10,37 +10,92 @@ import (
 	"github.com/toolcontract/toolcontract/idem"
 )
 
-// look asks what became of an unknown or running operation, before it is answered: the provider by its key or receipt,
-// then the evidence that is stored. It returns the operation as it then stands.
+// look asks what became of an unknown or running operation, before it is answered, without sending anything again. It
+// returns the operation as it then stands.
 func (d *Dispatcher) look(ctx context.Context, def *definition, op idem.Record) idem.Record {
+	return d.reopen(ctx, def, op, d.name, false)
+}
+
+// resolve is look for a worker: where nothing can be learnt and the provider's contract allows it, the same bytes are
+// sent again under the same key.
+func (d *Dispatcher) resolve(ctx context.Context, def *definition, op idem.Record, worker string) idem.Record {
+	return d.reopen(ctx, def, op, worker, true)
+}
+
+func (d *Dispatcher) reopen(ctx context.Context, def *definition, op idem.Record, worker string, resend bool) idem.Record {
 	if op.State != idem.Unknown && op.State != idem.Running || !d.begin() {
 		return op
 	}
 	defer d.working.Done()
 	before := d.mono()
-	claim, err := d.cfg.Ledger.ClaimOpen(ctx, op.Command.Key, d.name, d.cfg.Lease)
+	claim, err := d.cfg.Ledger.ClaimOpen(ctx, op.Command.Key, worker, d.cfg.Lease)
 	if err != nil {
 		return op
 	}
 	s := dispatch{def: def, claim: claim, leaseEnds: before.Add(claim.Lease), attempt: len(op.Attempts)}
 	ctx = context.WithoutCancel(ctx)
-	return d.store(ctx, s, d.learn(ctx, s, op))
-}
-
-// learn finds out what a claimed open operation came to, without sending it again.
-func (d *Dispatcher) learn(ctx context.Context, s dispatch, op idem.Record) idem.Outcome {
 	stays := idem.Outcome{State: idem.Unknown, RetryAfter: backOff(s.attempt)}
 	cmd, ok := d.reopened(ctx, &s)
 	if !ok {
-		return stays
+		return d.store(ctx, s, stays)
 	}
+	if o := d.learn(ctx, s, cmd, op); o.State != idem.Unknown {
+		return d.store(ctx, s, o)
+	}
+	if resend && def.write.contract == idem.ReplaySafe && op.State == idem.Unknown {
+		if again, ok := d.resent(ctx, s); ok {
+			return d.store(ctx, again, d.handle(ctx, again))
+		}
+	}
+	return d.store(ctx, s, stays)
+}
+
+// learn finds out what a claimed open operation came to: the provider's word by its key or receipt, then what is stored.
+func (d *Dispatcher) learn(ctx context.Context, s dispatch, cmd command, op idem.Record) idem.Outcome {
 	if o := d.status(ctx, s, cmd, op); o.State != idem.Unknown {
 		return o
 	}
 	if o, ok := storedOutcome(op); ok {
 		return o
 	}
-	return stays
+	return idem.Outcome{State: idem.Unknown}
+}
+
+// resent turns the claim of an unknown operation into one that may send, if everything that the approval rests on still
+// stands and the target has not changed. The ledger holds the window, the expiry and the attempts.
+func (d *Dispatcher) resent(ctx context.Context, s dispatch) (dispatch, bool) {
+	key := s.claim.Key
+	rec, err := d.cfg.Approvals.Find(ctx, key.Tenant, s.claim.Command.Proposal)
+	if err == nil {
+		err = d.recheck(ctx, s.def, rec, key.Operation, rec.Proposal.Requester)
+	}
+	if err == nil {
+		err = d.unchanged(ctx, s.def, rec.Proposal, rec.Proposal.Requester)
+	}
+	if err == nil {
+		err = d.must(ctx, event{
+			kind: eventDispatch, who: rec.Proposal.Requester, run: rec.Proposal.Run, tool: rec.Proposal.Tool, operation: key.Operation,
+			proposal: rec.Proposal.ID, authorizedBy: approvers(rec), policyVersion: d.cfg.Policy.Version,
+			toolVersion: s.def.spec.Version, digest: rec.Proposal.Digest, outcome: "again",
+		})
+	}
+	before := d.mono()
+	var claim idem.Claim
+	if err == nil {
+		claim, err = d.cfg.Ledger.Resend(ctx, s.claim, d.cfg.Lease)
+	}
+	var b body
+	if err == nil {
+		if b, err = readBody(claim.Command.Body); err == nil {
+			err = d.verify(b, claim.Command, rec.Proposal)
+		}
+		s = dispatch{def: s.def, claim: claim, proposal: rec.Proposal, leaseEnds: before.Add(claim.Lease), attempt: s.attempt + 1, body: b}
+	}
+	if err != nil {
+		d.log("not_sent_again", s.body.RequestID, err)
+		return s, false
+	}
+	return s, true
 }
 
 // reopened rebuilds the command of an open operation and checks that it is what was approved.

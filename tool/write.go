@@ -117,6 +117,7 @@ type writeOps struct {
 
 	current func(ctx context.Context, by Caller, t approval.Target) (string, error)
 	run     func(ctx context.Context, cmd command) (product, error)
+	typed   func(cmd command, out any) (product, bool) // false: out is not the write's
 	status  func(ctx context.Context, cmd command, receipt string) (product, error)
 	cancel  func(ctx context.Context, cmd command, receipt string) (Stopped, error)
 }
@@ -218,7 +219,7 @@ func (w Write[In, Plan, Out]) ops(input, plan *validate.Schema, commit *callable
 		ops.runFor = w.Spec.Timeout
 	}
 	typed := typedWrite[In, Plan, Out]{w: w, plan: plan, output: commit.output}
-	ops.run, ops.current = typed.commit, w.Current
+	ops.run, ops.typed, ops.current = typed.commit, typed.wrap, w.Current
 	if w.Status != nil {
 		ops.status = typed.status
 	}
@@ -255,6 +256,15 @@ func (t typedWrite[In, Plan, Out]) commit(ctx context.Context, cmd command) (pro
 		return product{}, err
 	}
 	return t.product(a, out), nil
+}
+
+func (t typedWrite[In, Plan, Out]) wrap(cmd command, out any) (product, bool) {
+	typed, ok := out.(Out)
+	if !ok {
+		return product{}, false
+	}
+	a, err := t.approved(cmd)
+	return t.product(a, typed), err == nil
 }
 
 func (t typedWrite[In, Plan, Out]) status(ctx context.Context, cmd command, receipt string) (product, error) {

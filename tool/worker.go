@@ -1,0 +1,208 @@
+package tool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/toolcontract/toolcontract/idem"
+)
+
+// WorkerConfig says how a worker works. The zero value is a good one.
+type WorkerConfig struct {
+	Name     string        // stands in attempts; empty: one is made
+	Parallel int           // operations at once; zero: 4
+	Poll     time.Duration // how often it looks when nobody wakes it; zero: 2 seconds
+	Sweep    time.Duration // how often it closes what is over its time and purges; zero: 30 seconds
+	// Bodies is how long plans and results are kept after an operation's end, Tombstones how long it is known that it was:
+	// at least as long as any proposal, deduplication window or client may come back. Zero: 30 days, and a year.
+	Bodies, Tombstones time.Duration
+}
+
+// The defaults of WorkerConfig.
+const (
+	workerParallel   = 4
+	workerPoll       = 2 * time.Second
+	workerSweep      = 30 * time.Second
+	workerBodies     = 30 * 24 * time.Hour
+	workerTombstones = 366 * 24 * time.Hour
+	workerPause      = time.Second // after the ledger could not be asked
+)
+
+// Worker runs what waits in the outbox, finds out what unknown and running operations came to, and sweeps. Any number
+// of them may run, on any number of machines; the ledger lets each operation through once.
+type Worker struct {
+	d     *Dispatcher
+	cfg   WorkerConfig
+	tools []string
+}
+
+// NewWorker returns a worker for the writes of the dispatcher's catalogue; without one it is an error.
+func NewWorker(d *Dispatcher, cfg WorkerConfig) (*Worker, error) {
+	if d == nil || !d.catalog.hasWrite() {
+		return nil, errors.New("tool: a worker needs a dispatcher whose catalogue has a write")
+	}
+	if cfg.Parallel < 0 || cfg.Poll < 0 || cfg.Sweep < 0 || cfg.Bodies < 0 || cfg.Tombstones < 0 {
+		return nil, errors.New("tool: worker: nothing may be negative")
+	}
+	setDefault(&cfg.Parallel, workerParallel)
+	setDefault(&cfg.Poll, workerPoll)
+	setDefault(&cfg.Sweep, workerSweep)
+	setDefault(&cfg.Bodies, workerBodies)
+	setDefault(&cfg.Tombstones, max(workerTombstones, cfg.Bodies))
+	if cfg.Tombstones < cfg.Bodies {
+		return nil, errors.New("tool: worker: tombstones: must be kept at least as long as bodies")
+	}
+	if cfg.Name == "" {
+		cfg.Name = d.id("worker_")
+	}
+	w := &Worker{d: d, cfg: cfg}
+	for _, def := range d.catalog.writes() {
+		w.tools = append(w.tools, def.write.wire)
+	}
+	return w, nil
+}
+
+func setDefault[T int | time.Duration](v *T, otherwise T) {
+	if *v == 0 {
+		*v = otherwise
+	}
+}
+
+// Run works until ctx ends, then waits for what it has begun. It returns nil, or what kept it from starting. Errors of
+// the stores are logged and waited out.
+func (w *Worker) Run(ctx context.Context) error {
+	var wake <-chan struct{}
+	if waker, ok := w.d.cfg.Ledger.(idem.Waker); ok {
+		ch, err := waker.Wake(ctx)
+		if err != nil {
+			return fmt.Errorf("tool: worker: %w", err)
+		}
+		wake = ch
+	}
+	poll, sweep := time.NewTicker(w.cfg.Poll), time.NewTicker(w.cfg.Sweep)
+	defer poll.Stop()
+	defer sweep.Stop()
+	p := pool{places: make(chan struct{}, w.cfg.Parallel)}
+	defer p.working.Wait()
+	w.sweep(ctx)
+	for {
+		w.drain(ctx, &p)
+		select {
+		case <-ctx.Done():
+			return nil
+		case _, open := <-wake:
+			if !open {
+				wake = nil // polling goes on
+			}
+		case <-poll.C:
+		case <-sweep.C:
+			w.sweep(ctx)
+		}
+	}
+}
+
+// pool bounds the operations at once.
+type pool struct {
+	places  chan struct{}
+	working sync.WaitGroup
+}
+
+// drain takes deliveries until nothing is due, or ctx ends.
+func (w *Worker) drain(ctx context.Context, p *pool) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case p.places <- struct{}{}:
+		}
+		delivery, err := w.d.cfg.Ledger.Next(ctx, w.tools, w.d.cfg.Lease)
+		if err != nil {
+			<-p.places
+			if !errors.Is(err, idem.ErrEmpty) && ctx.Err() == nil {
+				w.d.log("outbox_not_read", "", err)
+			}
+			return
+		}
+		p.working.Go(func() {
+			defer func() { <-p.places }()
+			w.deliver(context.WithoutCancel(ctx), delivery)
+		})
+	}
+}
+
+// deliver looks at one operation and does what its state asks for.
+func (w *Worker) deliver(ctx context.Context, delivery idem.Delivery) {
+	a := contained(ctx, func(ctx context.Context) (idem.Record, error) { return w.work(ctx, delivery) })
+	after := time.Duration(0)
+	switch {
+	case errors.Is(a.err, errNothingToDo):
+		return
+	case a.err != nil:
+		w.d.log("operation_waits", "", a.err)
+		after = workerPause
+	case a.value.State == idem.Pending:
+		after = max(a.value.AvailableIn, backOff(delivery.Attempt+1))
+	default:
+		return // the ledger itself knows when to offer it again
+	}
+	if err := w.d.cfg.Ledger.Later(ctx, delivery, after); err != nil {
+		w.d.log("outbox_not_written", "", err)
+	}
+}
+
+var errNothingToDo = errors.New("tool: nothing to do")
+
+func (w *Worker) work(ctx context.Context, delivery idem.Delivery) (idem.Record, error) {
+	def, err := w.d.writeOf(delivery.Tool)
+	if err != nil {
+		return idem.Record{}, err
+	}
+	op, err := w.d.cfg.Ledger.Find(ctx, delivery.Key)
+	if err != nil {
+		return idem.Record{}, err
+	}
+	switch op.State {
+	case idem.Pending:
+		if op.AvailableIn > 0 {
+			return op, nil
+		}
+		a := &advance{d: w.d, def: def, op: op, worker: w.cfg.Name}
+		return a.run(ctx), nil
+	case idem.Unknown, idem.Running:
+		return w.d.resolve(ctx, def, op, w.cfg.Name), nil
+	case idem.Dispatching, idem.Succeeded, idem.Failed, idem.Denied, idem.Expired, idem.Cancelled:
+	}
+	return op, errNothingToDo
+}
+
+// sweep closes what is over its time, forgets what is old, and purges the quarantine.
+func (w *Worker) sweep(ctx context.Context) {
+	for ctx.Err() == nil {
+		n, err := w.d.cfg.Ledger.Sweep(ctx)
+		if err != nil {
+			w.d.log("sweep_failed", "", err)
+			return
+		}
+		if n.Expired+n.Unknown == 0 {
+			break
+		}
+	}
+	for ctx.Err() == nil {
+		n, err := w.d.cfg.Ledger.Purge(ctx, w.cfg.Bodies, w.cfg.Tombstones)
+		if err != nil {
+			w.d.log("purge_failed", "", err)
+			return
+		}
+		if n == 0 {
+			break
+		}
+	}
+	if q := w.d.cfg.Quarantine; q != nil && ctx.Err() == nil {
+		if _, err := q.Purge(ctx); err != nil {
+			w.d.log("purge_failed", "", err)
+		}
+	}
+}
