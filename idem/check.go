@@ -13,8 +13,8 @@ func invalid(what string) error { return fmt.Errorf("%w: %s", ErrInvalid, what) 
 
 func clean(s string) bool { return utf8.ValidString(s) && !strings.ContainsRune(s, 0) }
 
-// check reports every fault, by the field's name.
-func (c Command) check() error {
+// Validate reports every fault of a command that Admit refuses, by the field's name; they are ErrInvalid.
+func (c Command) Validate() error {
 	var errs []error
 	for _, f := range [...]struct{ name, text string }{
 		{"tenant", c.Key.Tenant}, {"operation", c.Key.Operation}, {"request hash", c.RequestHash}, {"resource", c.Resource},
@@ -83,7 +83,8 @@ func checkLease(token, worker string, lease time.Duration) error {
 	return nil
 }
 
-func (o Outcome) check() error {
+// Validate reports the fault of an outcome that Finish refuses whatever the claim; it is ErrInvalid.
+func (o Outcome) Validate() error {
 	switch {
 	case !o.State.valid():
 		return invalid("outcome: state")
@@ -99,7 +100,8 @@ func (o Outcome) check() error {
 	return checkResult("outcome", o.Result)
 }
 
-func (r Resolution) check() error {
+// Validate reports the fault of a resolution that Resolve refuses whatever the operation; it is ErrInvalid.
+func (r Resolution) Validate() error {
 	switch {
 	case r.By == "" || r.Reason == "" || r.Evidence == "":
 		return invalid("resolution: by, reason and evidence must be said")

@@ -56,7 +56,7 @@ type Slot struct {
 // NewEntry admits a command (T1). A forgotten one is inserted as unknown and takes the slot (T1b): ErrBusy while that is
 // open. ErrInvalid for a faulty command.
 func NewEntry(now time.Time, c Command, forgotten bool, slot *Slot) (Entry, error) {
-	if err := c.check(); err != nil {
+	if err := c.Validate(); err != nil {
 		return Entry{}, err
 	}
 	e := Entry{

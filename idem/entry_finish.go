@@ -9,7 +9,7 @@ import (
 
 // Finish is T5 to T8 and T12; see [Ledger].Finish. On ErrFenced the store keeps what Late says.
 func (e *Entry) Finish(now time.Time, c Claim, o Outcome, slot *Slot) error {
-	if err := o.check(); err != nil {
+	if err := o.Validate(); err != nil {
 		return err
 	}
 	if c.Token != "" && c.Token == e.Finished && !e.better(o.State) {
@@ -132,7 +132,7 @@ func (e *Entry) shut(now time.Time, to State, reason envelope.Code) {
 
 // Resolve is T10; see [Ledger].Resolve.
 func (e *Entry) Resolve(now time.Time, r Resolution, slot *Slot) error {
-	if err := r.check(); err != nil {
+	if err := r.Validate(); err != nil {
 		return err
 	}
 	if e.State != Unknown {

@@ -52,7 +52,7 @@ func NewMemory(now func() time.Time) *Memory {
 
 // Admit implements [Ledger].
 func (m *Memory) Admit(ctx context.Context, c Command, consumedBefore bool) (Record, Admission, error) {
-	if err := c.check(); err != nil {
+	if err := c.Validate(); err != nil {
 		return Record{}, "", err
 	}
 	now, done, err := m.begin(ctx)

@@ -408,7 +408,7 @@ func borderWake(p *play) {
 		return
 	}
 	p.admit(command("op_1"))
-	p.that(signal(p.ctx, woken), "no signal came after an admission")
+	p.that(p.err != nil || signal(p.ctx, woken), "no signal came after an admission")
 	cancel()
 	for open := true; open && p.err == nil; {
 		select {

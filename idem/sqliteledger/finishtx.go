@@ -1,0 +1,51 @@
+package sqliteledger
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"time"
+
+	"github.com/toolcontract/toolcontract/idem"
+)
+
+// FinishTx ends, as succeeded with out, the operation whose Commit ctx belongs to, in the caller's transaction: the
+// business data and the ledger then say the same, whatever happens to the process. tx is one on the file that the
+// ledger is in, begun on [Ledger.DB]. Commit it, and return out from Commit as usual.
+//
+// out is held against the tool's output schema and evidence first; where it does not pass, or where the claim has lost
+// its place ([idem.ErrFenced]), nothing is stored and tx has to be rolled back.
+func FinishTx(ctx context.Context, tx *sql.Tx, out any) error {
+	h, ok := idem.HolderFrom(ctx)
+	if !ok {
+		return errors.New("sqliteledger: finish: the context is not that of a Commit")
+	}
+	l, ok := h.Ledger.(*Ledger)
+	if !ok {
+		return errors.New("sqliteledger: finish: the operation is in another ledger")
+	}
+	o, err := h.Check(ctx, out)
+	if err != nil {
+		return err
+	}
+	s, err := l.sealOutcome(ctx, h.Claim.Key, "", o)
+	if err != nil {
+		return wrap("finish", err)
+	}
+	now, err := l.now(ctx, tx)
+	if err != nil {
+		return wrap("finish", err)
+	}
+	return l.finishIn(ctx, tx, now, h.Claim, o, s)
+}
+
+func (l *Ledger) finishIn(ctx context.Context, tx *sql.Tx, now time.Time, c idem.Claim, o idem.Outcome, s sealed) error {
+	r, err := load(ctx, tx, c.Key)
+	if err != nil {
+		return wrap("finish", err)
+	}
+	if err := r.finish(now, c, o, s); err != nil {
+		return err
+	}
+	return wrap("finish", r.save(ctx, tx))
+}

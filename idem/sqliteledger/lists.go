@@ -1,0 +1,201 @@
+package sqliteledger
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/toolcontract/toolcontract/idem"
+	"github.com/toolcontract/toolcontract/internal/cursor"
+)
+
+// Next implements [idem.Ledger].
+func (l *Ledger) Next(ctx context.Context, tools []string, lease time.Duration) (idem.Delivery, error) {
+	if lease <= 0 {
+		return idem.Delivery{}, idem.ErrInvalid
+	}
+	if k, err := l.due(ctx, l.reader, tools); err != nil || k == (idem.Key{}) { // an empty outbox is seen without waiting for writers
+		return idem.Delivery{}, wrap("next", emptyOr(err))
+	}
+	var d idem.Delivery
+	err := l.write(ctx, func(tx *sql.Tx, now time.Time) error {
+		k, err := l.due(ctx, tx, tools)
+		if err != nil || k == (idem.Key{}) {
+			return emptyOr(err)
+		}
+		r, err := load(ctx, tx, k)
+		if err != nil {
+			return err
+		}
+		r.Reap(now)
+		d = r.Deliver(now, lease)
+		return r.save(ctx, tx)
+	})
+	if err != nil {
+		return idem.Delivery{}, wrap("next", err)
+	}
+	return d, nil
+}
+
+func emptyOr(err error) error {
+	if err == nil {
+		return idem.ErrEmpty
+	}
+	return err
+}
+
+// due returns the key of the row that is longest due, the zero key for none. Each tool's first row is one step into the
+// index, however long the queue is.
+func (l *Ledger) due(ctx context.Context, q querier, tools []string) (k idem.Key, err error) {
+	if tools == nil {
+		if tools, err = waitingTools(ctx, q); err != nil {
+			return idem.Key{}, err
+		}
+	}
+	if len(tools) == 0 {
+		return idem.Key{}, nil
+	}
+	each := make([]string, len(tools))
+	args := make([]any, len(tools))
+	for i, t := range tools {
+		each[i] = "SELECT * FROM (SELECT tenant_id, operation_id, available_at FROM command_outbox WHERE tool = ? ORDER BY available_at LIMIT 1)"
+		args[i] = t
+	}
+	err = q.QueryRowContext(ctx, "SELECT tenant_id, operation_id FROM ("+strings.Join(each, " UNION ALL ")+
+		") WHERE available_at <= 1000 * "+l.clock+" ORDER BY available_at, operation_id LIMIT 1", args...).Scan(&k.Tenant, &k.Operation)
+	if errors.Is(err, sql.ErrNoRows) {
+		return idem.Key{}, nil
+	}
+	return k, err
+}
+
+// waitingTools returns the tools that stand in the outbox.
+func waitingTools(ctx context.Context, q querier) ([]string, error) {
+	rows, err := q.QueryContext(ctx, `WITH RECURSIVE each (tool) AS (SELECT min(tool) FROM command_outbox
+		UNION ALL SELECT (SELECT min(tool) FROM command_outbox o WHERE o.tool > each.tool) FROM each WHERE each.tool IS NOT NULL)
+		SELECT tool FROM each WHERE tool IS NOT NULL`)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close() //nolint:errcheck // Err says it
+	tools := []string{}
+	for rows.Next() {
+		var t string
+		if err := rows.Scan(&t); err != nil {
+			return nil, err
+		}
+		tools = append(tools, t)
+	}
+	return tools, rows.Err()
+}
+
+// Later implements [idem.Ledger].
+func (l *Ledger) Later(ctx context.Context, d idem.Delivery, after time.Duration) error {
+	_, err := l.update(ctx, "later", d.Key, true, func(now time.Time, _ bool, r *row) error {
+		r.Later(now, d, after)
+		return nil
+	})
+	var gone *idem.Gone
+	if errors.Is(err, idem.ErrNotFound) || errors.As(err, &gone) {
+		return nil
+	}
+	return err
+}
+
+// Open implements [idem.Ledger].
+func (l *Ledger) Open(ctx context.Context, tenant, run string, page idem.Page) ([]idem.Record, string, error) {
+	return l.list(ctx, tenant, page, "o.run_id = ? AND o.operation_id IS NOT NULL", run)
+}
+
+// Unknown implements [idem.Ledger].
+func (l *Ledger) Unknown(ctx context.Context, tenant string, page idem.Page) ([]idem.Record, string, error) {
+	return l.list(ctx, tenant, page, "c.state = 'unknown'")
+}
+
+func (l *Ledger) list(ctx context.Context, tenant string, page idem.Page, where string, args ...any) ([]idem.Record, string, error) {
+	at, id, err := cursor.Decode(page.Cursor)
+	if err != nil {
+		return nil, "", idem.ErrInvalid
+	}
+	if err := l.reapTenant(ctx, tenant); err != nil {
+		return nil, "", wrap("list", err)
+	}
+	size := cursor.Size(page.Size)
+	args = append([]any{tenant, toMicros(at), id}, args...)
+	vs, err := l.views(ctx, "c.tenant_id = ? AND (c.created_at, c.operation_id) > (?, ?) AND "+where+" ORDER BY c.created_at, c.operation_id LIMIT ?", append(args, size+1)...)
+	if err != nil {
+		return nil, "", wrap("list", err)
+	}
+	next := ""
+	if len(vs) > size {
+		vs = vs[:size]
+		next = cursor.Encode(vs[size-1].CreatedAt, vs[size-1].Command.Key.Operation)
+	}
+	recs := make([]idem.Record, len(vs))
+	for i, v := range vs {
+		if recs[i], err = l.record(ctx, v); err != nil {
+			return nil, "", wrap("list", err)
+		}
+	}
+	return recs, next, nil
+}
+
+// views reads rows in one reading transaction.
+func (l *Ledger) views(ctx context.Context, where string, args ...any) ([]view, error) {
+	tx, err := l.reader.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	if err != nil {
+		return nil, err
+	}
+	defer tx.Rollback() //nolint:errcheck // it wrote nothing
+	now, err := l.now(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
+	rs, err := scanAll(ctx, tx, where, args...)
+	if err != nil {
+		return nil, err
+	}
+	vs := make([]view, len(rs))
+	for i, r := range rs {
+		if vs[i], err = look(ctx, tx, r, now); err != nil {
+			return nil, err
+		}
+	}
+	return vs, nil
+}
+
+func scanAll(ctx context.Context, q querier, where string, args ...any) ([]*row, error) {
+	rows, err := q.QueryContext(ctx, "SELECT "+columns+from+"WHERE "+where, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close() //nolint:errcheck // Err says it
+	var rs []*row
+	for rows.Next() {
+		r, err := scan(rows)
+		if err != nil {
+			return nil, err
+		}
+		rs = append(rs, r)
+	}
+	return rs, rows.Err()
+}
+
+// reapTenant puts a tenant's overdue rows right before they are listed.
+func (l *Ledger) reapTenant(ctx context.Context, tenant string) error {
+	for {
+		var n int
+		err := l.reader.QueryRowContext(ctx, "SELECT count(*) FROM command_outbox o JOIN agent_command c USING (tenant_id, operation_id) WHERE tenant_id = ? AND "+overdue+l.clock, tenant).Scan(&n)
+		if err != nil || n == 0 {
+			return err
+		}
+		if _, err := l.sweep(ctx, overdue+l.clock+" AND o.tenant_id = ?", tenant); err != nil {
+			return err
+		}
+	}
+}
+
+// overdue is what Reap has to do with, once the clock stands behind it.
+const overdue = "c.state IN ('dispatching', 'running') AND o.due_by > 0 AND o.due_by <= 1000 * "
