@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"regexp"
+	"runtime/debug"
 	"time"
 
 	"github.com/toolcontract/toolcontract/envelope"
@@ -58,16 +59,19 @@ func (r *Run) lookUp(c envelope.Call) (*callable, *envelope.Error) {
 
 // contained answers INTERNAL where the host's own code, a middleware or a store, panics. Of a commit the effect is then
 // unknown to this call; the next one is answered from the ledger.
-func (c *call) contained(ctx context.Context, in envelope.Call, refusal *envelope.Error) envelope.Result {
-	a := contained(ctx, func(ctx context.Context) (envelope.Result, error) { return c.budgeted(ctx, in, refusal), nil })
-	if a.err == nil {
-		return a.value
-	}
-	e := envelope.New(envelope.Internal).WithCause(a.err)
-	if c.tool != nil && c.tool.commits() {
-		e.Effect = envelope.EffectUnknown
-	}
-	return c.refuse(e)
+func (c *call) contained(ctx context.Context, in envelope.Call, refusal *envelope.Error) (r envelope.Result) {
+	defer func() {
+		v := recover()
+		if v == nil {
+			return
+		}
+		e := envelope.New(envelope.Internal).WithCause(&panicked{value: v, stack: debug.Stack()})
+		if c.tool != nil && c.tool.commits() {
+			e.Effect = envelope.EffectUnknown
+		}
+		r = c.refuse(e)
+	}()
+	return c.budgeted(ctx, in, refusal)
 }
 
 // budgeted counts the call, refused or not, and answers it.
@@ -77,7 +81,8 @@ func (c *call) budgeted(ctx context.Context, in envelope.Call, refusal *envelope
 	if s.stopped() {
 		return c.refuse(envelope.New(envelope.Cancelled))
 	}
-	if d.cfg.Now().After(s.deadline) {
+	rest := s.deadline.Sub(d.cfg.Now())
+	if rest < 0 {
 		return c.refuse(envelope.New(envelope.BudgetExhausted))
 	}
 	err := d.cfg.Budgets.Reserve(ctx, s.principal.Tenant, s.id, reserved, c.run.limit, s.deadline)
@@ -90,7 +95,7 @@ func (c *call) budgeted(ctx context.Context, in envelope.Call, refusal *envelope
 	if refusal != nil {
 		return c.refuse(refusal)
 	}
-	return c.gated(ctx, in)
+	return c.gated(ctx, in, rest)
 }
 
 func budgetFailure(err error) *envelope.Error {
@@ -106,22 +111,26 @@ func (c *call) settle(ctx context.Context, reserved Budget) {
 	if c.free {
 		used.Calls = 0
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTime)
-	defer cancel()
+	ctx = context.WithoutCancel(ctx)
+	if _, here := c.d.cfg.Budgets.(*memoryBudgets); !here {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, storeTime)
+		defer cancel()
+	}
 	if err := c.d.cfg.Budgets.Settle(ctx, c.by.Principal.Tenant, c.by.Run, reserved, used); err != nil {
 		c.d.log("budget_not_settled", c.by.RequestID, err)
 	}
 }
 
 // gated takes a place among the tool's parallel calls, bounds the call's time and lets the run's end reach it.
-func (c *call) gated(ctx context.Context, in envelope.Call) envelope.Result {
+func (c *call) gated(ctx context.Context, in envelope.Call, rest time.Duration) envelope.Result {
 	leave, ok := c.d.gates.enter(c.tool, c.by.Principal.Tenant, c.by.Run)
 	if !ok {
 		return c.refuse(envelope.New(envelope.RateLimited).After(busyRetry))
 	}
 	defer leave()
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
+	ctx, cancel := context.WithTimeoutCause(ctx, c.limit(rest), timeIsUpError{})
+	defer cancel()
 	if !c.run.state.enter(c, cancel) {
 		return c.refuse(envelope.New(envelope.Cancelled))
 	}
@@ -132,6 +141,20 @@ func (c *call) gated(ctx context.Context, in envelope.Call) envelope.Result {
 	}
 	return c.checked(c.d.handler(context.WithValue(ctx, callKey{}, c), inv))
 }
+
+// limit is the call's time: the run's rest, the dispatcher's cap and, for a read that is tried once, the tool's own time.
+// Every handler of a write, and every try of a read, is bounded by the tool's time within it.
+func (c *call) limit(rest time.Duration) time.Duration {
+	if limit := c.d.cfg.Deadline; limit > 0 {
+		rest = min(rest, limit)
+	}
+	if c.tool.triedOnce() {
+		rest = min(rest, c.tool.def.spec.Timeout)
+	}
+	return rest
+}
+
+func (t *callable) triedOnce() bool { return t.class == readClass && t.def.retry.Attempts < 2 }
 
 type callKey struct{}
 
@@ -218,25 +241,15 @@ func (c *call) entered(ctx context.Context, in any) {
 
 // supervise runs a read's handler within its time, again as its declaration says.
 func (c *call) supervise(ctx context.Context, f func(context.Context) (reply, error)) (reply, error) {
-	if c.tool.def.retry.Attempts > 1 {
+	if !c.tool.triedOnce() {
 		return c.retrying(ctx, f)
 	}
-	return c.once(ctx, f)
+	r, err := watched(ctx, f)
+	return r, c.failure(ctx, err)
 }
 
+// once is one handler of a call within the tool's time.
 func (c *call) once(ctx context.Context, f func(context.Context) (reply, error)) (reply, error) {
-	r, err := guarded(ctx, c.timeout(), f)
-	if err != nil {
-		return reply{}, c.failure(ctx, err)
-	}
-	return r, nil
-}
-
-// timeout is the smallest of the tool's time, the dispatcher's cap and the run's rest.
-func (c *call) timeout() time.Duration {
-	t := c.tool.def.spec.Timeout
-	if limit := c.d.cfg.Deadline; limit > 0 {
-		t = min(t, limit)
-	}
-	return min(t, c.run.state.deadline.Sub(c.d.cfg.Now()))
+	r, err := guarded(ctx, c.tool.def.spec.Timeout, f)
+	return r, c.failure(ctx, err)
 }

@@ -173,18 +173,7 @@ func (c *call) answered(ctx context.Context, op idem.Record) (reply, error) {
 // proceed runs a pending operation and answers what it came to, or that it goes on where the call's time is up.
 func (c *call) proceed(ctx context.Context, a *advance) (reply, error) {
 	a.requester = c.by.Principal
-	ctx, cancel := context.WithTimeout(ctx, c.patience())
-	defer cancel()
 	return operationAnswer(a.run(ctx), false)
-}
-
-// patience is how long a commit waits for its handler: up to the run's deadline, or the dispatcher's cap.
-func (c *call) patience() time.Duration {
-	rest := c.run.state.deadline.Sub(c.d.cfg.Now())
-	if limit := c.d.cfg.Deadline; limit > 0 {
-		rest = min(rest, limit)
-	}
-	return rest
 }
 
 // offerAfter is when the outbox first offers an operation that its own commit is about to run: if that one died.

@@ -35,6 +35,9 @@ func decided(err error) (*final, bool) {
 // failure decides on what a handler returned: of an *envelope.Error the code, the declared field and the retry time may
 // cross, of anything else nothing. The cause stays inside, for the operators.
 func (c *call) failure(ctx context.Context, err error) error {
+	if err == nil {
+		return nil
+	}
 	if f, ok := decided(err); ok {
 		return f
 	}
@@ -49,7 +52,7 @@ func crossing(ctx context.Context, t *callable, err error) *envelope.Error {
 		return declaredFailure(t, e).WithCause(err)
 	case errors.Is(err, idem.ErrNotFound):
 		return declaredFailure(t, envelope.New(envelope.NotFound)).WithCause(err)
-	case ctx.Err() != nil && errors.Is(err, ctx.Err()), errors.Is(err, timeIsUpError{}), errors.Is(err, errStopped):
+	case ctx.Err() != nil && errors.Is(err, ctx.Err()), errors.Is(err, timeIsUpError{}):
 		return ended(ctx, err).WithCause(err)
 	}
 	return envelope.New(envelope.Internal).WithCause(err)

@@ -33,6 +33,11 @@ func (timeIsUpError) Unwrap() error { return context.DeadlineExceeded }
 func guarded[T any](ctx context.Context, timeout time.Duration, f func(context.Context) (T, error)) (T, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, timeout, timeIsUpError{})
 	defer cancel()
+	return watched(ctx, f)
+}
+
+// watched is guarded within the time that ctx has.
+func watched[T any](ctx context.Context, f func(context.Context) (T, error)) (T, error) {
 	done := make(chan answer[T], 1)
 	go func() {
 		a := answer[T]{err: errGoexit}

@@ -17,9 +17,6 @@ const (
 // asked for, and never past the run's deadline.
 func (c *call) retrying(ctx context.Context, f func(context.Context) (reply, error)) (reply, error) {
 	declared := c.tool.def.retry
-	rest := c.run.state.deadline.Sub(c.d.cfg.Now())
-	ctx, cancel := context.WithTimeoutCause(ctx, rest, timeIsUpError{})
-	defer cancel()
 	var last error
 	try := func() (reply, error) {
 		r, err := c.once(ctx, f)
@@ -37,13 +34,9 @@ func (c *call) retrying(ctx context.Context, f func(context.Context) (reply, err
 	}
 	waits := backoff.NewExponentialBackOff()
 	waits.InitialInterval, waits.MaxInterval = retryFirst, retryMost
-	within := rest
-	if declared.Within > 0 {
-		within = min(within, declared.Within)
-	}
 	r, err := backoff.Retry(ctx, try, backoff.WithBackOff(waits),
 		backoff.WithMaxTries(uint(declared.Attempts)),
-		backoff.WithMaxElapsedTime(within))
+		backoff.WithMaxElapsedTime(declared.Within)) // zero: ctx alone
 	if err != nil && last != nil {
 		return reply{}, last
 	}

@@ -38,7 +38,7 @@ type runState struct {
 	deadline  time.Time
 
 	mu     sync.Mutex
-	cancel map[*call]context.CancelCauseFunc
+	cancel map[*call]context.CancelFunc
 	over   bool
 }
 
@@ -49,8 +49,6 @@ type Published struct {
 }
 
 const maxRunID = 128
-
-var errStopped = errors.New("tool: the run was stopped")
 
 // Start begins a run, or resumes the one of the same tenant and ID: then the principal must be the same person, and what
 // was used of the budget stays used.
@@ -109,7 +107,7 @@ func (d *Dispatcher) resume(rc RunConfig) (*runState, error) {
 	s := d.runs[k]
 	switch {
 	case s == nil:
-		s = &runState{id: rc.ID, principal: rc.Principal, deadline: rc.Deadline, cancel: map[*call]context.CancelCauseFunc{}}
+		s = &runState{id: rc.ID, principal: rc.Principal, deadline: rc.Deadline, cancel: map[*call]context.CancelFunc{}}
 		d.runs[k] = s
 	case !s.principal.Is(rc.Principal):
 		return nil, errors.New("tool: run: the id belongs to a run of somebody else")
@@ -165,7 +163,7 @@ func (s *runState) end() {
 	defer s.mu.Unlock()
 	s.over = true
 	for _, cancel := range s.cancel {
-		cancel(errStopped)
+		cancel()
 	}
 }
 
@@ -176,7 +174,7 @@ func (s *runState) stopped() bool {
 }
 
 // enter lets Cancel reach the call; false when the run is over.
-func (s *runState) enter(c *call, cancel context.CancelCauseFunc) bool {
+func (s *runState) enter(c *call, cancel context.CancelFunc) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.over {
