@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/toolcontract/toolcontract/idem"
+	"github.com/toolcontract/toolcontract/idem/internal/stored"
 )
 
 // FinishTx ends, as succeeded with out, the operation whose Commit ctx belongs to, in the caller's transaction: the
@@ -28,7 +29,7 @@ func FinishTx(ctx context.Context, tx *sql.Tx, out any) error {
 	if err != nil {
 		return err
 	}
-	s, err := l.sealOutcome(ctx, h.Claim.Key, "", o)
+	s, err := l.vault.SealOutcome(ctx, h.Claim.Key, o)
 	if err != nil {
 		return wrap("finish", err)
 	}
@@ -39,13 +40,13 @@ func FinishTx(ctx context.Context, tx *sql.Tx, out any) error {
 	return l.finishIn(ctx, tx, now, h.Claim, o, s)
 }
 
-func (l *Ledger) finishIn(ctx context.Context, tx *sql.Tx, now time.Time, c idem.Claim, o idem.Outcome, s sealed) error {
+func (l *Ledger) finishIn(ctx context.Context, tx *sql.Tx, now time.Time, c idem.Claim, o idem.Outcome, s stored.Sealed) error {
 	r, err := load(ctx, tx, c.Key)
 	if err != nil {
 		return wrap("finish", err)
 	}
-	if err := r.finish(now, c, o, s); err != nil {
+	if err := r.FinishSealed(now, c, o, s); err != nil {
 		return err
 	}
-	return wrap("finish", r.save(ctx, tx))
+	return wrap("finish", save(ctx, tx, r))
 }

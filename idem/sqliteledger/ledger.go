@@ -5,11 +5,11 @@ import (
 	"crypto/rand"
 	"database/sql"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/toolcontract/toolcontract/envelope"
 	"github.com/toolcontract/toolcontract/idem"
+	"github.com/toolcontract/toolcontract/idem/internal/stored"
 )
 
 // write runs f in a writing transaction and commits it unless f fails.
@@ -32,8 +32,8 @@ func (l *Ledger) write(ctx context.Context, f func(tx *sql.Tx, now time.Time) er
 }
 
 // update runs step on the row of k and commits what it changed, also when step refused: a refusal is no failure.
-func (l *Ledger) update(ctx context.Context, op string, k idem.Key, reap bool, step func(now time.Time, waiting bool, r *row) error) (view, error) {
-	var v view
+func (l *Ledger) update(ctx context.Context, op string, k idem.Key, reap bool, step func(now time.Time, waiting bool, r *stored.Row) error) (stored.View, error) {
+	var v stored.View
 	var refusal error
 	err := l.write(ctx, func(tx *sql.Tx, now time.Time) error {
 		r, err := load(ctx, tx, k)
@@ -49,36 +49,28 @@ func (l *Ledger) update(ctx context.Context, op string, k idem.Key, reap bool, s
 		}
 		restored := r.Restored
 		refusal = step(now, waiting, r)
-		r.explain()
+		r.Explain()
 		if restored && !r.Restored {
 			if _, err := tx.ExecContext(ctx, "UPDATE ledger_meta SET waiting = waiting - 1"); err != nil {
 				return err
 			}
 		}
-		if err := r.save(ctx, tx); err != nil {
+		if err := save(ctx, tx, r); err != nil {
 			return err
 		}
 		v, err = look(ctx, tx, r, now)
 		return err
 	})
 	if err != nil {
-		return view{}, wrap(op, err)
+		return stored.View{}, wrap(op, err)
 	}
-	if !v.State.Terminal() && !v.DueAt.After(v.now) {
+	if v.Due() {
 		l.bell.Ring()
 	}
 	return v, refusal
 }
 
-// wrap names the operation of an error that is the machinery's. The contract's are handed on as they are.
-func wrap(op string, err error) error {
-	var gone *idem.Gone
-	switch {
-	case err == nil, err == idem.ErrNotFound, errors.As(err, &gone), errors.Is(err, idem.ErrInvalid), err == idem.ErrBusy, err == idem.ErrEmpty: //nolint:errorlint // the contract's own values, unwrapped
-		return err
-	}
-	return fmt.Errorf("idem: sqlite: %s: %w", op, err)
-}
+func wrap(op string, err error) error { return stored.Wrap("sqlite", op, err) }
 
 // Admit implements [idem.Ledger].
 func (l *Ledger) Admit(ctx context.Context, c idem.Command, consumedBefore bool) (idem.Record, idem.Admission, error) {
@@ -87,14 +79,14 @@ func (l *Ledger) Admit(ctx context.Context, c idem.Command, consumedBefore bool)
 	}
 	if consumedBefore { // most likely there: no need to wait for the file
 		if v, err := l.peek(ctx, c.Key); !errors.Is(err, idem.ErrNotFound) {
-			return l.replay(ctx, v, c.RequestHash, err)
+			return l.replay(ctx, c, v, err)
 		}
 	}
-	body, err := l.seal(ctx, c.Key, "body", c.Body)
+	body, err := l.vault.SealBody(ctx, c.Key, c.Body)
 	if err != nil {
 		return idem.Record{}, "", wrap("admit", err)
 	}
-	var v view
+	var v stored.View
 	there := false
 	err = l.write(ctx, func(tx *sql.Tx, now time.Time) error {
 		r, err := load(ctx, tx, c.Key)
@@ -106,80 +98,72 @@ func (l *Ledger) Admit(ctx context.Context, c idem.Command, consumedBefore bool)
 			return err
 		}
 		r, err = insertNew(ctx, tx, now, c, consumedBefore, body)
-		v = view{row: r, now: now}
+		v = stored.View{Row: r, Now: now}
 		return err
 	})
 	if there || err != nil {
-		return l.replay(ctx, v, c.RequestHash, wrap("admit", err))
+		return l.replay(ctx, c, v, wrap("admit", err))
 	}
 	l.bell.Ring()
 	v.Command.Body = c.Body
-	return v.Record(v.now, nil, nil), idem.Admitted, nil
+	return v.Record(v.Now, nil, nil), idem.Admitted, nil
 }
 
-func insertNew(ctx context.Context, tx *sql.Tx, now time.Time, c idem.Command, forgotten bool, body []byte) (*row, error) {
-	r := new(row)
+func insertNew(ctx context.Context, tx *sql.Tx, now time.Time, c idem.Command, forgotten bool, body []byte) (*stored.Row, error) {
+	r := new(stored.Row)
 	var waiting bool
 	err := tx.QueryRowContext(ctx, `SELECT m.waiting > 0, coalesce(r.seq, m.floor), coalesce(r.open_operation, '')
-		FROM ledger_meta m LEFT JOIN agent_resource r ON r.tenant_id = ? AND r.resource = ?`, c.Key.Tenant, c.Resource).Scan(&waiting, &r.slot.Seq, &r.slot.Open)
+		FROM ledger_meta m LEFT JOIN agent_resource r ON r.tenant_id = ? AND r.resource = ?`, c.Key.Tenant, c.Resource).Scan(&waiting, &r.Slot.Seq, &r.Slot.Open)
 	if err != nil {
 		return nil, err
 	}
 	if waiting {
 		return nil, idem.ErrBusy
 	}
-	if r.Entry, err = idem.NewEntry(now, c, forgotten, &r.slot); err != nil {
+	if r.Entry, err = idem.NewEntry(now, c, forgotten, &r.Slot); err != nil {
 		return nil, err
 	}
-	r.sealed.body = body
-	return r, r.insert(ctx, tx)
+	r.Sealed.Body = body
+	return r, insert(ctx, tx, r)
 }
 
 // replay answers from a row that is there.
-func (l *Ledger) replay(ctx context.Context, v view, hash string, err error) (idem.Record, idem.Admission, error) {
+func (l *Ledger) replay(ctx context.Context, c idem.Command, v stored.View, err error) (idem.Record, idem.Admission, error) {
 	var gone *idem.Gone
 	switch {
 	case errors.As(err, &gone):
-		return tombstone(v, gone), "", err
+		return stored.Tombstone(c.Key, gone), "", err
 	case err != nil:
 		return idem.Record{}, "", err
-	case v.Overdue(v.now):
+	case v.Overdue(v.Now):
 		if v, err = l.update(ctx, "admit", v.Command.Key, true, nothing); err != nil {
 			return idem.Record{}, "", err
 		}
 	}
-	if v.Command.RequestHash != hash {
+	if v.Command.RequestHash != c.RequestHash {
 		return idem.Record{}, "", idem.ErrConflict
 	}
 	how := idem.InProgress
 	if v.State.Terminal() {
 		how = idem.Replayed
 	}
-	rec, err := l.record(ctx, v)
+	rec, err := l.vault.Record(ctx, v)
 	return rec, how, wrap("admit", err)
 }
 
-func nothing(time.Time, bool, *row) error { return nil }
-
-func tombstone(v view, g *idem.Gone) idem.Record {
-	rec := idem.Record{State: g.State}
-	if v.row != nil {
-		rec.Command.Key = v.Command.Key
-	}
-	return rec
-}
+func nothing(time.Time, bool, *stored.Row) error { return nil }
 
 // take is update for a step that hands out a claim.
-func (l *Ledger) take(ctx context.Context, op string, k idem.Key, lease time.Duration, step func(now time.Time, waiting bool, r *row) (idem.Claim, error)) (idem.Claim, error) {
+func (l *Ledger) take(ctx context.Context, op string, k idem.Key, lease time.Duration, step func(now time.Time, waiting bool, r *stored.Row) (idem.Claim, error)) (idem.Claim, error) {
 	var c idem.Claim
-	v, err := l.update(ctx, op, k, true, func(now time.Time, waiting bool, r *row) (err error) {
+	v, err := l.update(ctx, op, k, true, func(now time.Time, waiting bool, r *stored.Row) (err error) {
 		c, err = step(now, waiting, r)
 		return err
 	})
 	if err != nil {
 		return idem.Claim{}, err
 	}
-	if c.Command.Body, err = l.open(ctx, k, "body", v.sealed.body); err != nil {
+	if c.Command.Body, err = l.vault.OpenBody(ctx, k, v.Sealed.Body); err != nil {
 		// Nobody can send what does not open: the claim is given back.
 		_, back := l.Finish(ctx, c, idem.Outcome{State: idem.Pending, RetryAfter: lease})
 		return idem.Claim{}, wrap(op, errors.Join(err, back))
@@ -190,15 +174,15 @@ func (l *Ledger) take(ctx context.Context, op string, k idem.Key, lease time.Dur
 // Claim implements [idem.Ledger].
 func (l *Ledger) Claim(ctx context.Context, k idem.Key, worker string, lease time.Duration) (idem.Claim, error) {
 	token := rand.Text()
-	return l.take(ctx, "claim", k, lease, func(now time.Time, waiting bool, r *row) (idem.Claim, error) {
-		return r.Claim(now, &r.slot, waiting, token, worker, lease)
+	return l.take(ctx, "claim", k, lease, func(now time.Time, waiting bool, r *stored.Row) (idem.Claim, error) {
+		return r.Claim(now, &r.Slot, waiting, token, worker, lease)
 	})
 }
 
 // ClaimOpen implements [idem.Ledger].
 func (l *Ledger) ClaimOpen(ctx context.Context, k idem.Key, worker string, lease time.Duration) (idem.Claim, error) {
 	token := rand.Text()
-	return l.take(ctx, "claim open", k, lease, func(now time.Time, _ bool, r *row) (idem.Claim, error) {
+	return l.take(ctx, "claim open", k, lease, func(now time.Time, _ bool, r *stored.Row) (idem.Claim, error) {
 		return r.ClaimOpen(now, token, worker, lease)
 	})
 }
@@ -206,7 +190,7 @@ func (l *Ledger) ClaimOpen(ctx context.Context, k idem.Key, worker string, lease
 // Resend implements [idem.Ledger].
 func (l *Ledger) Resend(ctx context.Context, c idem.Claim, lease time.Duration) (idem.Claim, error) {
 	token := rand.Text()
-	return l.take(ctx, "resend", c.Key, lease, func(now time.Time, waiting bool, r *row) (idem.Claim, error) {
+	return l.take(ctx, "resend", c.Key, lease, func(now time.Time, waiting bool, r *stored.Row) (idem.Claim, error) {
 		return r.Resend(now, c, waiting, token, lease)
 	})
 }
@@ -214,7 +198,7 @@ func (l *Ledger) Resend(ctx context.Context, c idem.Claim, lease time.Duration) 
 // Renew implements [idem.Ledger].
 func (l *Ledger) Renew(ctx context.Context, c idem.Claim, lease time.Duration) (idem.Claim, error) {
 	var renewed idem.Claim
-	_, err := l.update(ctx, "renew", c.Key, true, func(now time.Time, _ bool, r *row) (err error) {
+	_, err := l.update(ctx, "renew", c.Key, true, func(now time.Time, _ bool, r *stored.Row) (err error) {
 		renewed, err = r.Renew(now, c, lease)
 		return err
 	})
@@ -226,12 +210,12 @@ func (l *Ledger) Finish(ctx context.Context, c idem.Claim, o idem.Outcome) (idem
 	if err := o.Validate(); err != nil {
 		return idem.Record{}, err
 	}
-	s, err := l.sealOutcome(ctx, c.Key, "", o)
+	s, err := l.vault.SealOutcome(ctx, c.Key, o)
 	if err != nil {
 		return idem.Record{}, wrap("finish", err)
 	}
-	v, err := l.update(ctx, "finish", c.Key, false, func(now time.Time, _ bool, r *row) error {
-		return r.finish(now, c, o, s)
+	v, err := l.update(ctx, "finish", c.Key, false, func(now time.Time, _ bool, r *stored.Row) error {
+		return r.FinishSealed(now, c, o, s)
 	})
 	if errors.Is(err, idem.ErrFenced) {
 		if kept := l.keep(ctx, v, c, o); kept != nil {
@@ -241,59 +225,41 @@ func (l *Ledger) Finish(ctx context.Context, c idem.Claim, o idem.Outcome) (idem
 	if err != nil {
 		return idem.Record{}, err
 	}
-	rec, err := l.record(ctx, v)
+	rec, err := l.vault.Record(ctx, v)
 	return rec, wrap("finish", err)
 }
 
-// finish is Entry's, with the sealed columns of what it took.
-func (r *row) finish(now time.Time, c idem.Claim, o idem.Outcome, s sealed) error {
-	if err := r.Finish(now, c, o, &r.slot); err != nil {
-		return err
-	}
-	if r.Changed() && r.State.Terminal() {
-		r.sealed.result, r.sealed.failure = s.result, s.failure
-	}
-	return nil
-}
-
 // keep stores a late outcome as evidence.
-func (l *Ledger) keep(ctx context.Context, v view, c idem.Claim, o idem.Outcome) error {
-	e, ok := v.Late(v.now, c, o)
+func (l *Ledger) keep(ctx context.Context, v stored.View, c idem.Claim, o idem.Outcome) error {
+	e, ok := v.Late(v.Now, c, o)
 	if !ok {
 		return nil
 	}
-	s, err := l.sealOutcome(ctx, c.Key, place(e), o)
+	s, err := l.vault.SealLate(ctx, c.Key, e)
 	if err != nil {
 		return err
 	}
 	return l.write(ctx, func(tx *sql.Tx, now time.Time) error {
 		return run(ctx, tx, stmt{`INSERT INTO agent_evidence SELECT tenant_id, operation_id, ?, ?, ?, ?, ?, ? FROM agent_command
 			WHERE tenant_id = ? AND operation_id = ? AND tomb_at IS NULL ON CONFLICT DO NOTHING`, []any{
-			e.Generation, o.State, toMicros(now), o.Receipt, s.result, s.failure, c.Key.Tenant, c.Key.Operation,
+			e.Generation, o.State, toMicros(now), o.Receipt, s.Result, s.Failure, c.Key.Tenant, c.Key.Operation,
 		}})
 	})
 }
 
 // Close implements [idem.Ledger].
 func (l *Ledger) Close(ctx context.Context, k idem.Key, to idem.State, reason envelope.Code) (idem.Record, error) {
-	v, refusal := l.update(ctx, "close", k, true, func(now time.Time, _ bool, r *row) error {
+	v, refusal := l.update(ctx, "close", k, true, func(now time.Time, _ bool, r *stored.Row) error {
 		return r.Close(now, to, reason)
 	})
-	if v.row == nil {
+	if v.Row == nil {
 		return idem.Record{}, refusal
 	}
-	rec, err := l.record(ctx, v)
+	rec, err := l.vault.Record(ctx, v)
 	if err != nil {
 		return idem.Record{}, wrap("close", err)
 	}
 	return rec, refusal
-}
-
-// explain puts the reason that a pending row was closed for into its column: a code, never sealed.
-func (r *row) explain() {
-	if r.Changed() && !r.ended && r.State.Terminal() && r.Failure != nil && r.sealed.failure == nil {
-		r.reason = string(r.Failure.Code)
-	}
 }
 
 // Resolve implements [idem.Ledger].
@@ -301,41 +267,34 @@ func (l *Ledger) Resolve(ctx context.Context, k idem.Key, res idem.Resolution) (
 	if err := res.Validate(); err != nil {
 		return idem.Record{}, err
 	}
-	s, err := l.sealOutcome(ctx, k, "", idem.Outcome{State: res.State, Result: res.Result, Failure: res.Failure})
+	s, err := l.vault.SealResolution(ctx, k, res)
 	if err != nil {
 		return idem.Record{}, wrap("resolve", err)
 	}
-	if s.word, err = l.sealWord(ctx, k, res); err != nil {
-		return idem.Record{}, wrap("resolve", err)
-	}
-	v, err := l.update(ctx, "resolve", k, true, func(now time.Time, _ bool, r *row) error {
-		if err := r.Resolve(now, res, &r.slot); err != nil {
-			return err
-		}
-		r.sealed.result, r.sealed.failure, r.sealed.word = s.result, s.failure, s.word
-		return nil
+	v, err := l.update(ctx, "resolve", k, true, func(now time.Time, _ bool, r *stored.Row) error {
+		return r.ResolveSealed(now, res, s)
 	})
 	if err != nil {
 		return idem.Record{}, err
 	}
-	rec, err := l.record(ctx, v)
+	rec, err := l.vault.Record(ctx, v)
 	return rec, wrap("resolve", err)
 }
 
 // peek reads a row without waiting for writers.
-func (l *Ledger) peek(ctx context.Context, k idem.Key) (v view, err error) {
+func (l *Ledger) peek(ctx context.Context, k idem.Key) (v stored.View, err error) {
 	tx, err := l.reader.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {
-		return view{}, err
+		return stored.View{}, err
 	}
 	defer tx.Rollback() //nolint:errcheck // it wrote nothing
 	r, err := load(ctx, tx, k)
 	if err != nil {
-		return view{row: &row{Entry: idem.Entry{Command: idem.Command{Key: k}}}}, err
+		return stored.View{}, err
 	}
 	now, err := l.now(ctx, tx)
 	if err != nil {
-		return view{}, err
+		return stored.View{}, err
 	}
 	return look(ctx, tx, r, now)
 }
@@ -346,15 +305,15 @@ func (l *Ledger) Find(ctx context.Context, k idem.Key) (idem.Record, error) {
 	var gone *idem.Gone
 	switch {
 	case errors.As(err, &gone):
-		return tombstone(v, gone), err
+		return stored.Tombstone(k, gone), err
 	case err != nil:
 		return idem.Record{}, wrap("find", err)
-	case v.Overdue(v.now):
+	case v.Overdue(v.Now):
 		if v, err = l.update(ctx, "find", k, true, nothing); err != nil {
 			return idem.Record{}, err
 		}
 	}
-	rec, err := l.record(ctx, v)
+	rec, err := l.vault.Record(ctx, v)
 	return rec, wrap("find", err)
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/toolcontract/toolcontract/idem"
+	"github.com/toolcontract/toolcontract/idem/internal/stored"
 	"github.com/toolcontract/toolcontract/internal/cursor"
 )
 
@@ -31,7 +32,7 @@ func (l *Ledger) Next(ctx context.Context, tools []string, lease time.Duration) 
 		}
 		r.Reap(now)
 		d = r.Deliver(now, lease)
-		return r.save(ctx, tx)
+		return save(ctx, tx, r)
 	})
 	if err != nil {
 		return idem.Delivery{}, wrap("next", err)
@@ -93,7 +94,7 @@ func waitingTools(ctx context.Context, q querier) ([]string, error) {
 
 // Later implements [idem.Ledger].
 func (l *Ledger) Later(ctx context.Context, d idem.Delivery, after time.Duration) error {
-	_, err := l.update(ctx, "later", d.Key, true, func(now time.Time, _ bool, r *row) error {
+	_, err := l.update(ctx, "later", d.Key, true, func(now time.Time, _ bool, r *stored.Row) error {
 		r.Later(now, d, after)
 		return nil
 	})
@@ -135,7 +136,7 @@ func (l *Ledger) list(ctx context.Context, tenant string, page idem.Page, where 
 	}
 	recs := make([]idem.Record, len(vs))
 	for i, v := range vs {
-		if recs[i], err = l.record(ctx, v); err != nil {
+		if recs[i], err = l.vault.Record(ctx, v); err != nil {
 			return nil, "", wrap("list", err)
 		}
 	}
@@ -143,7 +144,7 @@ func (l *Ledger) list(ctx context.Context, tenant string, page idem.Page, where 
 }
 
 // views reads rows in one reading transaction.
-func (l *Ledger) views(ctx context.Context, where string, args ...any) ([]view, error) {
+func (l *Ledger) views(ctx context.Context, where string, args ...any) ([]stored.View, error) {
 	tx, err := l.reader.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {
 		return nil, err
@@ -157,7 +158,7 @@ func (l *Ledger) views(ctx context.Context, where string, args ...any) ([]view, 
 	if err != nil {
 		return nil, err
 	}
-	vs := make([]view, len(rs))
+	vs := make([]stored.View, len(rs))
 	for i, r := range rs {
 		if vs[i], err = look(ctx, tx, r, now); err != nil {
 			return nil, err
@@ -166,13 +167,13 @@ func (l *Ledger) views(ctx context.Context, where string, args ...any) ([]view, 
 	return vs, nil
 }
 
-func scanAll(ctx context.Context, q querier, where string, args ...any) ([]*row, error) {
+func scanAll(ctx context.Context, q querier, where string, args ...any) ([]*stored.Row, error) {
 	rows, err := q.QueryContext(ctx, "SELECT "+columns+from+"WHERE "+where, args...)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close() //nolint:errcheck // Err says it
-	var rs []*row
+	var rs []*stored.Row
 	for rows.Next() {
 		r, err := scan(rows)
 		if err != nil {

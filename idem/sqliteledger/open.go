@@ -13,6 +13,7 @@ import (
 	"modernc.org/sqlite"
 
 	"github.com/toolcontract/toolcontract/idem"
+	"github.com/toolcontract/toolcontract/idem/internal/stored"
 	"github.com/toolcontract/toolcontract/internal/bell"
 	"github.com/toolcontract/toolcontract/redact"
 )
@@ -32,7 +33,7 @@ type Config struct {
 type Ledger struct {
 	writer *sql.DB // one connection
 	reader *sql.DB
-	sealer redact.Sealer
+	vault  stored.Vault
 	clock  string // SQL expression of the time, in milliseconds
 	bell   bell.Bell
 }
@@ -67,7 +68,7 @@ func Open(ctx context.Context, path string, cfg Config) (*Ledger, error) {
 	if err := f.Close(); err != nil {
 		return nil, fmt.Errorf("sqliteledger: open: %w", err)
 	}
-	l := &Ledger{sealer: cfg.Sealer, clock: machineClock}
+	l := &Ledger{vault: stored.Vault{Sealer: cfg.Sealer}, clock: machineClock}
 	if err := l.connect(ctx, path, cfg.Busy); err != nil {
 		return nil, errors.Join(fmt.Errorf("sqliteledger: open: %w", err), l.Shutdown())
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/toolcontract/toolcontract/idem"
+	"github.com/toolcontract/toolcontract/idem/internal/stored"
 )
 
 // batch is how many rows one transaction of Sweep or Purge touches at most: others wait for it.
@@ -25,7 +26,7 @@ func (l *Ledger) sweep(ctx context.Context, where string, args ...any) (s idem.S
 			return err
 		}
 		for _, r := range rs {
-			if err := r.lastAttempt(ctx, tx); err != nil {
+			if err := lastAttempt(ctx, tx, r); err != nil {
 				return err
 			}
 			if r.Reap(now) {
@@ -33,9 +34,9 @@ func (l *Ledger) sweep(ctx context.Context, where string, args ...any) (s idem.S
 			}
 			if r.Expire(now) {
 				s.Expired++
-				r.explain()
+				r.Explain()
 			}
-			if err := r.save(ctx, tx); err != nil {
+			if err := save(ctx, tx, r); err != nil {
 				return err
 			}
 		}
@@ -119,7 +120,7 @@ func (l *Ledger) Restored(ctx context.Context) error {
 				return err
 			}
 			for _, r := range rs {
-				if err := r.restore(ctx, tx, now); err != nil {
+				if err := restore(ctx, tx, now, r); err != nil {
 					return err
 				}
 				done = r.Command.Key
@@ -129,18 +130,18 @@ func (l *Ledger) Restored(ctx context.Context) error {
 	return wrap("restored", err)
 }
 
-func (r *row) restore(ctx context.Context, tx *sql.Tx, now time.Time) error {
-	if err := r.lastAttempt(ctx, tx); err != nil {
+func restore(ctx context.Context, tx *sql.Tx, now time.Time, r *stored.Row) error {
+	if err := lastAttempt(ctx, tx, r); err != nil {
 		return err
 	}
 	// an earlier row of this batch may have taken the resource
 	if err := tx.QueryRowContext(ctx, "SELECT seq, open_operation FROM agent_resource WHERE tenant_id = ? AND resource = ?", r.Command.Key.Tenant, r.Command.Resource).
-		Scan(&r.slot.Seq, &r.slot.Open); err != nil {
+		Scan(&r.Slot.Seq, &r.Slot.Open); err != nil {
 		return err
 	}
-	r.was = r.slot
-	r.Restore(now, &r.slot)
-	return r.save(ctx, tx)
+	r.Was = r.Slot
+	r.Restore(now, &r.Slot)
+	return save(ctx, tx, r)
 }
 
 // What a purge does to one row: first what hangs on it, then the row.

@@ -3,58 +3,12 @@ package sqliteledger
 import (
 	"context"
 	"database/sql"
-	"encoding/json/v2"
 	"errors"
 	"time"
 
-	"github.com/toolcontract/toolcontract/envelope"
 	"github.com/toolcontract/toolcontract/idem"
+	"github.com/toolcontract/toolcontract/idem/internal/stored"
 )
-
-// row is an entry as the file has it. What is sealed stays so while the file is locked: Entry's Body, Result, Failure
-// and Resolution hold what this call brought in, if anything.
-type row struct {
-	idem.Entry
-	slot   idem.Slot
-	was    idem.Slot
-	sealed sealed
-	reason string
-	ended  bool // terminal before this call
-	gone   bool // a tombstone
-}
-
-type sealed struct{ body, result, failure, word []byte }
-
-// made is the command column: what the library made, and no data of anybody's.
-type made struct {
-	Tool        string            `json:"tool"`
-	Proposal    string            `json:"proposal,omitzero"`
-	Contract    idem.Contract     `json:"contract,omitzero"`
-	ProviderKey string            `json:"provider_key,omitzero"`
-	Attempts    int               `json:"attempts,omitzero"`
-	AvailableIn nanos             `json:"available_in_ns,omitzero"`
-	ExpiresIn   nanos             `json:"expires_in_ns,omitzero"`
-	DedupFor    nanos             `json:"dedup_for_ns,omitzero"`
-	RunFor      nanos             `json:"run_for_ns,omitzero"`
-	Settle      nanos             `json:"settle_ns,omitzero"`
-	Meta        map[string]string `json:"meta,omitempty"`
-}
-
-// nanos is a duration as the command column has it.
-type nanos int64
-
-func encodeMade(c idem.Command) ([]byte, error) {
-	return json.Marshal(made{
-		c.Tool, c.Proposal, c.Contract, c.ProviderKey, c.Attempts,
-		nanos(c.AvailableIn), nanos(c.ExpiresIn), nanos(c.DedupFor), nanos(c.RunFor), nanos(c.Settle), c.Meta,
-	}, json.Deterministic(true))
-}
-
-func (m made) into(c *idem.Command) {
-	c.Tool, c.Proposal, c.Contract, c.ProviderKey, c.Attempts = m.Tool, m.Proposal, m.Contract, m.ProviderKey, m.Attempts
-	c.AvailableIn, c.ExpiresIn, c.DedupFor = time.Duration(m.AvailableIn), time.Duration(m.ExpiresIn), time.Duration(m.DedupFor)
-	c.RunFor, c.Settle, c.Meta = time.Duration(m.RunFor), time.Duration(m.Settle), m.Meta
-}
 
 // micros is a time as the file has it.
 type micros int64
@@ -95,51 +49,38 @@ const from = ` FROM agent_command c
 	JOIN agent_resource r ON r.tenant_id = c.tenant_id AND r.resource = c.resource
 	LEFT JOIN command_outbox o ON o.tenant_id = c.tenant_id AND o.operation_id = c.operation_id `
 
-func scan(from interface{ Scan(dest ...any) error }) (*row, error) {
-	var r row
+func scan(from interface{ Scan(dest ...any) error }) (*stored.Row, error) {
+	var r stored.Row
 	var t struct{ created, updated, expires, lease, retry, sent, idle, until, due micros }
 	var command []byte
 	c := &r.Command
 	err := from.Scan(&c.Key.Tenant, &c.Key.Operation, &c.RequestHash, &c.Run, &c.Resource, &command, &c.Seq, &r.State, &r.Generation, &r.Token,
 		&r.Finished, &r.Worker, &r.Dispatches, &r.Turn, &r.Doubtful, &r.Forgotten, &r.Restored, &t.created, &t.updated, &t.expires,
-		&t.lease, &t.retry, &t.sent, &t.idle, &t.until, &r.Receipt, &r.reason, &r.sealed.body, &r.sealed.result, &r.sealed.failure,
-		&r.sealed.word, &r.gone, &t.due, &r.slot.Seq, &r.slot.Open)
+		&t.lease, &t.retry, &t.sent, &t.idle, &t.until, &r.Receipt, &r.Reason, &r.Sealed.Body, &r.Sealed.Result, &r.Sealed.Failure,
+		&r.Sealed.Word, &r.Gone, &t.due, &r.Slot.Seq, &r.Slot.Open)
 	if err != nil {
 		return nil, err
 	}
 	r.CreatedAt, r.UpdatedAt, r.ExpiresAt, r.LeaseUntil, r.RetryAt = t.created.time(), t.updated.time(), t.expires.time(), t.lease.time(), t.retry.time()
 	r.SentAt, r.IdleSince, r.RunningUntil, r.DueAt = t.sent.time(), t.idle.time(), t.until.time(), t.due.time()
-	r.was, r.ended = r.slot, r.State.Terminal()
-	if r.gone {
-		return &r, nil
-	}
-	var m made
-	if err := json.Unmarshal(command, &m, json.RejectUnknownMembers(false)); err != nil {
-		return nil, errors.New("the command column is not the ledger's")
-	}
-	m.into(c)
-	if r.reason != "" {
-		r.Failure = envelope.New(envelope.Code(r.reason))
-		r.Failure.Effect = envelope.EffectNone
-	}
-	return &r, nil
+	return &r, r.Read(command)
 }
 
 // load reads a row with its resource, its outbox row and its last attempt.
-func load(ctx context.Context, q querier, k idem.Key) (*row, error) {
+func load(ctx context.Context, q querier, k idem.Key) (*stored.Row, error) {
 	r, err := scan(q.QueryRowContext(ctx, "SELECT "+columns+from+"WHERE c.tenant_id = ? AND c.operation_id = ?", k.Tenant, k.Operation))
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return nil, idem.ErrNotFound
 	case err != nil:
 		return nil, err
-	case r.gone:
+	case r.Gone:
 		return nil, &idem.Gone{State: r.State}
 	}
-	return r, r.lastAttempt(ctx, q)
+	return r, lastAttempt(ctx, q, r)
 }
 
-func (r *row) lastAttempt(ctx context.Context, q querier) error {
+func lastAttempt(ctx context.Context, q querier, r *stored.Row) error {
 	as, err := attempts(ctx, q, r.Command.Key, 1)
 	if len(as) == 1 {
 		r.Attempt = as[0]

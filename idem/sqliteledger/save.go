@@ -2,15 +2,14 @@ package sqliteledger
 
 import (
 	"context"
-	"time"
 
-	"github.com/toolcontract/toolcontract/idem"
+	"github.com/toolcontract/toolcontract/idem/internal/stored"
 )
 
 // insert writes a new row with its resource and its outbox row.
-func (r *row) insert(ctx context.Context, q querier) error {
+func insert(ctx context.Context, q querier, r *stored.Row) error {
 	c := r.Command
-	command, err := encodeMade(c)
+	command, err := stored.EncodeCommand(c)
 	if err != nil {
 		return err
 	}
@@ -20,19 +19,19 @@ func (r *row) insert(ctx context.Context, q querier) error {
 			running_until, provider_receipt, reason, body)
 			VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, '', '', '', 0, 0, ?, ?, 0, ?, ?, ?, 0, 0, 0, ?, 0, '', '', ?)`, []any{
 			c.Key.Tenant, c.Key.Operation, c.RequestHash, c.Run, c.Resource, string(command), c.Seq, r.State, r.Doubtful, r.Forgotten,
-			toMicros(r.CreatedAt), toMicros(r.UpdatedAt), toMicros(r.ExpiresAt), toMicros(r.IdleSince), r.sealed.body,
+			toMicros(r.CreatedAt), toMicros(r.UpdatedAt), toMicros(r.ExpiresAt), toMicros(r.IdleSince), r.Sealed.Body,
 		}},
 		stmt{`INSERT INTO command_outbox VALUES (?, ?, ?, ?, ?, ?)`, []any{
-			c.Key.Tenant, c.Key.Operation, c.Tool, c.Run, toMicros(r.DueAt), toMicros(r.dueBy()),
+			c.Key.Tenant, c.Key.Operation, c.Tool, c.Run, toMicros(r.DueAt), toMicros(r.DueBy()),
 		}},
 		stmt{`INSERT INTO agent_resource VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET seq = excluded.seq, open_operation = excluded.open_operation`, []any{
-			c.Key.Tenant, c.Resource, r.slot.Seq, r.slot.Open,
+			c.Key.Tenant, c.Resource, r.Slot.Seq, r.Slot.Open,
 		}},
 	)
 }
 
 // save writes what this call changed.
-func (r *row) save(ctx context.Context, q querier) error {
+func save(ctx context.Context, q querier, r *stored.Row) error {
 	if !r.Changed() {
 		return nil
 	}
@@ -47,7 +46,7 @@ func (r *row) save(ctx context.Context, q querier) error {
 		provider_receipt = ?, reason = ?, result = ?, failure = ?, word = ?, ended_at = ? WHERE tenant_id = ? AND operation_id = ?`, []any{
 		r.Command.Seq, r.State, r.Generation, r.Token, r.Finished, r.Worker, r.Dispatches, r.Turn,
 		r.Doubtful, r.Restored, toMicros(r.UpdatedAt), toMicros(r.LeaseUntil), toMicros(r.RetryAt), toMicros(r.SentAt), toMicros(r.IdleSince),
-		toMicros(r.RunningUntil), r.Receipt, r.reason, r.sealed.result, r.sealed.failure, r.sealed.word, ended, k.Tenant, k.Operation,
+		toMicros(r.RunningUntil), r.Receipt, r.Reason, r.Sealed.Result, r.Sealed.Failure, r.Sealed.Word, ended, k.Tenant, k.Operation,
 	}}}
 	if a := r.Attempt; a.Generation > 0 {
 		todo = append(todo, stmt{`INSERT INTO agent_attempt VALUES (?, ?, ?, ?, ?, ?, ?)
@@ -55,33 +54,19 @@ func (r *row) save(ctx context.Context, q querier) error {
 			k.Tenant, k.Operation, a.Generation, toMicros(a.StartedAt), toMicros(a.EndedAt), a.Outcome, a.Worker,
 		}})
 	}
-	if r.slot != r.was {
+	if r.Slot != r.Was {
 		todo = append(todo, stmt{`UPDATE agent_resource SET seq = ?, open_operation = ? WHERE tenant_id = ? AND resource = ?`, []any{
-			r.slot.Seq, r.slot.Open, k.Tenant, r.Command.Resource,
+			r.Slot.Seq, r.Slot.Open, k.Tenant, r.Command.Resource,
 		}})
 	}
 	if r.State.Terminal() {
 		todo = append(todo, stmt{`DELETE FROM command_outbox WHERE tenant_id = ? AND operation_id = ?`, []any{k.Tenant, k.Operation}})
 	} else {
 		todo = append(todo, stmt{`UPDATE command_outbox SET available_at = ?, due_by = ? WHERE tenant_id = ? AND operation_id = ?`, []any{
-			toMicros(r.DueAt), toMicros(r.dueBy()), k.Tenant, k.Operation,
+			toMicros(r.DueAt), toMicros(r.DueBy()), k.Tenant, k.Operation,
 		}})
 	}
 	return run(ctx, q, todo...)
-}
-
-// dueBy is when Sweep has something to do with the row.
-func (r *row) dueBy() time.Time {
-	switch r.State {
-	case idem.Pending:
-		return r.ExpiresAt
-	case idem.Dispatching:
-		return r.LeaseUntil
-	case idem.Running:
-		return r.RunningUntil
-	case idem.Unknown, idem.Succeeded, idem.Failed, idem.Denied, idem.Expired, idem.Cancelled:
-	}
-	return time.Time{}
 }
 
 type stmt struct {

@@ -2,77 +2,39 @@ package sqliteledger
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"time"
 
 	"github.com/toolcontract/toolcontract/idem"
+	"github.com/toolcontract/toolcontract/idem/internal/stored"
 )
 
-// view is what a record is made of, read in one transaction and still sealed.
-type view struct {
-	*row
-	now      time.Time
-	attempts []idem.Attempt
-	late     []late
-}
-
-type late struct {
-	idem.Evidence
-	sealed sealed
-}
-
-func look(ctx context.Context, q querier, r *row, now time.Time) (view, error) {
-	v := view{row: r, now: now}
+func look(ctx context.Context, q querier, r *stored.Row, now time.Time) (stored.View, error) {
+	v := stored.View{Row: r, Now: now}
 	var err error
-	if v.attempts, err = attempts(ctx, q, r.Command.Key, math.MaxInt32); err != nil {
+	if v.Attempts, err = attempts(ctx, q, r.Command.Key, math.MaxInt32); err != nil {
 		return v, err
 	}
-	v.late, err = evidence(ctx, q, r.Command.Key)
+	v.Kept, err = evidence(ctx, q, r.Command.Key)
 	return v, err
 }
 
-func evidence(ctx context.Context, q querier, k idem.Key) ([]late, error) {
+func evidence(ctx context.Context, q querier, k idem.Key) ([]stored.Late, error) {
 	rows, err := q.QueryContext(ctx, `SELECT generation, state, at, receipt, result, failure FROM agent_evidence
 		WHERE tenant_id = ? AND operation_id = ? ORDER BY at, generation, state`, k.Tenant, k.Operation)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close() //nolint:errcheck // Err says it
-	var all []late
+	var all []stored.Late
 	for rows.Next() {
-		var e late
+		var e stored.Late
 		var at micros
-		if err := rows.Scan(&e.Generation, &e.Outcome.State, &at, &e.Outcome.Receipt, &e.sealed.result, &e.sealed.failure); err != nil {
+		if err := rows.Scan(&e.Generation, &e.Outcome.State, &at, &e.Outcome.Receipt, &e.Sealed.Result, &e.Sealed.Failure); err != nil {
 			return nil, err
 		}
 		e.At = at.time()
 		all = append(all, e)
 	}
 	return all, rows.Err()
-}
-
-// place is the column that an evidence's parts are bound to.
-func place(e idem.Evidence) string {
-	return fmt.Sprintf("evidence/%d/%s/", e.Generation, e.Outcome.State)
-}
-
-// record opens a view, outside of any transaction.
-func (l *Ledger) record(ctx context.Context, v view) (idem.Record, error) {
-	if err := l.unseal(ctx, v.row); err != nil {
-		return idem.Record{}, err
-	}
-	k := v.Command.Key
-	evs := make([]idem.Evidence, len(v.late))
-	for i, e := range v.late {
-		var err error
-		if e.Outcome.Result, err = l.open(ctx, k, place(e.Evidence)+"result", e.sealed.result); err != nil {
-			return idem.Record{}, err
-		}
-		if e.Outcome.Failure, err = l.openFailure(ctx, k, place(e.Evidence)+"failure", e.sealed.failure); err != nil {
-			return idem.Record{}, err
-		}
-		evs[i] = e.Evidence
-	}
-	return v.Record(v.now, v.attempts, evs), nil
 }

@@ -1,0 +1,161 @@
+package stored
+
+import (
+	"context"
+	"encoding/json/v2"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/toolcontract/toolcontract/envelope"
+	"github.com/toolcontract/toolcontract/idem"
+	"github.com/toolcontract/toolcontract/redact"
+)
+
+// Vault seals the parts of rows and opens them. Each is bound to its tenant, operation and column.
+type Vault struct{ Sealer redact.Sealer }
+
+// sealVersion is part of what a sealed part is bound to: a form that changes gets another.
+const sealVersion = "1"
+
+func aad(k idem.Key, column string) []byte {
+	return redact.AAD("toolcontract/idem", k.Tenant, k.Operation, column, sealVersion)
+}
+
+func (v Vault) seal(ctx context.Context, k idem.Key, column string, plain []byte) ([]byte, error) {
+	if plain == nil {
+		return nil, nil
+	}
+	b, err := v.Sealer.Seal(ctx, aad(k, column), plain)
+	if err != nil {
+		return nil, fmt.Errorf("seal %s: %w", column, err)
+	}
+	return b, nil
+}
+
+func (v Vault) open(ctx context.Context, k idem.Key, column string, sealed []byte) ([]byte, error) {
+	if sealed == nil {
+		return nil, nil
+	}
+	b, err := v.Sealer.Open(ctx, aad(k, column), sealed)
+	if err != nil {
+		return nil, fmt.Errorf("open %s: %w", column, err)
+	}
+	return b, nil
+}
+
+// SealBody seals a command's body.
+func (v Vault) SealBody(ctx context.Context, k idem.Key, body []byte) ([]byte, error) {
+	return v.seal(ctx, k, "body", body)
+}
+
+// OpenBody opens a command's body.
+func (v Vault) OpenBody(ctx context.Context, k idem.Key, sealed []byte) ([]byte, error) {
+	return v.open(ctx, k, "body", sealed)
+}
+
+// SealOutcome seals what an operation ends with.
+func (v Vault) SealOutcome(ctx context.Context, k idem.Key, o idem.Outcome) (Sealed, error) {
+	return v.sealOutcome(ctx, k, "", o)
+}
+
+// SealLate seals what an evidence holds.
+func (v Vault) SealLate(ctx context.Context, k idem.Key, e idem.Evidence) (Sealed, error) {
+	return v.sealOutcome(ctx, k, place(e), e.Outcome)
+}
+
+// place is the column that an evidence's parts are bound to.
+func place(e idem.Evidence) string {
+	return "evidence/" + strconv.FormatInt(e.Generation, 10) + "/" + string(e.Outcome.State) + "/"
+}
+
+func (v Vault) sealOutcome(ctx context.Context, k idem.Key, prefix string, o idem.Outcome) (s Sealed, err error) {
+	if s.Result, err = v.seal(ctx, k, prefix+"result", o.Result); err != nil || o.Failure == nil {
+		return s, err
+	}
+	b, err := json.Marshal(o.Failure)
+	if err != nil {
+		return s, fmt.Errorf("seal %sfailure: %w", prefix, err)
+	}
+	s.Failure, err = v.seal(ctx, k, prefix+"failure", b)
+	return s, err
+}
+
+// word is an operator's resolution but for result and failure, which are the row's.
+type word struct {
+	State    idem.State `json:"state"`
+	By       string     `json:"by"`
+	Reason   string     `json:"reason"`
+	Evidence string     `json:"evidence"`
+}
+
+// SealResolution seals an operator's word and what the operation ends with.
+func (v Vault) SealResolution(ctx context.Context, k idem.Key, r idem.Resolution) (Sealed, error) {
+	s, err := v.SealOutcome(ctx, k, idem.Outcome{State: r.State, Result: r.Result, Failure: r.Failure})
+	if err != nil {
+		return s, err
+	}
+	b, err := json.Marshal(word{r.State, r.By, r.Reason, r.Evidence})
+	if err != nil {
+		return s, fmt.Errorf("seal word: %w", err)
+	}
+	s.Word, err = v.seal(ctx, k, "word", b)
+	return s, err
+}
+
+// Record opens all of a view, outside of any transaction.
+func (v Vault) Record(ctx context.Context, w View) (idem.Record, error) {
+	if err := v.unseal(ctx, w.Row); err != nil {
+		return idem.Record{}, err
+	}
+	k := w.Command.Key
+	evidence := make([]idem.Evidence, len(w.Kept))
+	for i, e := range w.Kept {
+		var err error
+		if e.Outcome.Result, err = v.open(ctx, k, place(e.Evidence)+"result", e.Sealed.Result); err != nil {
+			return idem.Record{}, err
+		}
+		if e.Outcome.Failure, err = v.openFailure(ctx, k, place(e.Evidence)+"failure", e.Sealed.Failure); err != nil {
+			return idem.Record{}, err
+		}
+		evidence[i] = e.Evidence
+	}
+	return w.Record(w.Now, w.Attempts, evidence), nil
+}
+
+func (v Vault) unseal(ctx context.Context, r *Row) (err error) {
+	k := r.Command.Key
+	if r.Command.Body, err = v.OpenBody(ctx, k, r.Sealed.Body); err != nil {
+		return err
+	}
+	if r.Result, err = v.open(ctx, k, "result", r.Sealed.Result); err != nil {
+		return err
+	}
+	if r.Sealed.Failure != nil {
+		if r.Failure, err = v.openFailure(ctx, k, "failure", r.Sealed.Failure); err != nil {
+			return err
+		}
+	}
+	b, err := v.open(ctx, k, "word", r.Sealed.Word)
+	if b == nil || err != nil {
+		return err
+	}
+	var w word
+	if err := json.Unmarshal(b, &w); err != nil {
+		return errors.New("open word: not a resolution")
+	}
+	r.Resolution = &idem.Resolution{State: w.State, Result: r.Result, Failure: r.Failure, By: w.By, Reason: w.Reason, Evidence: w.Evidence}
+	return nil
+}
+
+func (v Vault) openFailure(ctx context.Context, k idem.Key, column string, sealed []byte) (*envelope.Error, error) {
+	b, err := v.open(ctx, k, column, sealed)
+	if b == nil || err != nil {
+		return nil, err
+	}
+	f := new(envelope.Error)
+	if err := json.Unmarshal(b, f); err != nil {
+		return nil, errors.New("open " + column + ": not a failure")
+	}
+	return f, nil
+}
