@@ -239,15 +239,6 @@ func (c *call) entered(ctx context.Context, in any) {
 	}
 }
 
-// supervise runs a read's handler within its time, again as its declaration says.
-func (c *call) supervise(ctx context.Context, f func(context.Context) (reply, error)) (reply, error) {
-	if !c.tool.triedOnce() {
-		return c.retrying(ctx, f)
-	}
-	r, err := watched(ctx, f)
-	return r, c.failure(ctx, err)
-}
-
 // once is one handler of a call within the tool's time.
 func (c *call) once(ctx context.Context, f func(context.Context) (reply, error)) (reply, error) {
 	r, err := guarded(ctx, c.tool.def.spec.Timeout, f)

@@ -64,34 +64,43 @@ func (r Retry) check(f *faults) {
 
 func (r Retry) again(e *envelope.Error) bool { return slices.Contains(r.On, e.Code) }
 
-// serve takes one call from its bytes to the checked bytes of its answer.
+// serve takes one call from its bytes to the checked bytes of its answer. The user's functions run in a goroutine that
+// can be left behind; decoding and encoding stay in the caller's, whose stack has grown already.
 func (t Tool[In, Out]) serve(ctx context.Context, c *call, args []byte) (reply, error) {
 	in, err := c.tool.input.Decode[In](args, c.tool.def.spec.Input)
 	if err != nil {
 		return reply{}, refusedInput(err)
 	}
-	return c.supervise(ctx, func(ctx context.Context) (reply, error) {
+	if c.tool.triedOnce() {
+		return t.try(ctx, c, in)
+	}
+	return c.retrying(ctx, func(ctx context.Context) (reply, error) { return t.try(ctx, c, in) })
+}
+
+// try asks the handler once, within ctx.
+func (t Tool[In, Out]) try(ctx context.Context, c *call, in In) (reply, error) {
+	out, err := watched(ctx, func(ctx context.Context) (Out, error) {
 		if t.Check != nil {
 			if err := t.Check(ctx, c.by, in); err != nil {
-				return reply{}, c.failure(ctx, err)
+				var none Out
+				return none, err
 			}
 		}
 		c.entered(ctx, in)
-		out, err := t.Handle(ctx, c.by, in)
-		if err != nil {
-			return reply{}, c.failure(ctx, err)
-		}
-		data, err := c.tool.output.Encode(out, c.tool.def.spec.Output)
-		if err != nil {
-			return reply{}, brokenOutput(err)
-		}
-		if t.Verify != nil {
-			if err := t.Verify(ctx, c.by, in, out); err != nil {
-				return reply{}, c.failure(ctx, err)
-			}
-		}
-		return reply{data: data}, nil
+		return t.Handle(ctx, c.by, in)
 	})
+	if err != nil {
+		return reply{}, c.failure(ctx, err)
+	}
+	data, err := c.tool.output.Encode(out, c.tool.def.spec.Output)
+	if err != nil {
+		return reply{}, brokenOutput(err)
+	}
+	if t.Verify == nil {
+		return reply{data: data}, nil
+	}
+	_, err = watched(ctx, func(ctx context.Context) (struct{}, error) { return struct{}{}, t.Verify(ctx, c.by, in, out) })
+	return reply{data: data}, c.failure(ctx, err)
 }
 
 // schemaOf derives a schema and collects what is wrong with the type.

@@ -19,7 +19,9 @@ func (c *call) retrying(ctx context.Context, f func(context.Context) (reply, err
 	declared := c.tool.def.retry
 	var last error
 	try := func() (reply, error) {
-		r, err := c.once(ctx, f)
+		ctx, cancel := context.WithTimeoutCause(ctx, c.tool.def.spec.Timeout, timeIsUpError{})
+		defer cancel()
+		r, err := f(ctx)
 		if last = err; err == nil {
 			return r, nil
 		}
