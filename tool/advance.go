@@ -8,6 +8,7 @@ import (
 	"github.com/toolcontract/toolcontract/approval"
 	"github.com/toolcontract/toolcontract/envelope"
 	"github.com/toolcontract/toolcontract/idem"
+	"github.com/toolcontract/toolcontract/internal/crashpoint"
 )
 
 // advance is one attempt to run a pending operation: re-check, consumption, claim, handler, outcome.
@@ -33,6 +34,7 @@ func (a *advance) run(ctx context.Context) idem.Record {
 	if err != nil {
 		return a.unclaimed(ctx, err)
 	}
+	crashpoint.Hit(crashpoint.AfterClaim)
 	return a.d.dispatch(ctx, dispatch{
 		def: a.def, claim: claim, proposal: a.approval.Proposal, leaseEnds: before.Add(claim.Lease), attempt: len(a.op.Attempts) + 1,
 	})
@@ -55,6 +57,7 @@ func (a *advance) ready(ctx context.Context) error {
 	if err != nil {
 		return consumeFailure(err)
 	}
+	crashpoint.Hit(crashpoint.AfterConsume)
 	err = a.d.must(ctx, event{
 		kind: eventDispatch, who: p.Requester, run: p.Run, tool: p.Tool, operation: a.op.Command.Key.Operation, proposal: p.ID,
 		authorizedBy: approvers(a.approval), policyVersion: a.d.cfg.Policy.Version, toolVersion: a.def.spec.Version, digest: p.Digest,

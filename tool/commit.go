@@ -9,6 +9,7 @@ import (
 	"github.com/toolcontract/toolcontract/approval"
 	"github.com/toolcontract/toolcontract/envelope"
 	"github.com/toolcontract/toolcontract/idem"
+	"github.com/toolcontract/toolcontract/internal/crashpoint"
 )
 
 func serveCommit(ctx context.Context, c *call, args []byte) (reply, error) {
@@ -138,6 +139,7 @@ func (c *call) admitted(ctx context.Context, key idem.Key, rec approval.Record, 
 	if err != nil {
 		return reply{}, &final{c.unreached(ctx, key, err)}
 	}
+	crashpoint.Hit(crashpoint.BeforeAdmit)
 	op, how, err := d.cfg.Ledger.Admit(ctx, cmd, consumed)
 	switch {
 	case errors.Is(err, idem.ErrGone):
@@ -153,6 +155,7 @@ func (c *call) admitted(ctx context.Context, key idem.Key, rec approval.Record, 
 	case op.State == idem.Unknown: // the ledger had forgotten it: what it did cannot be proved
 		return operationAnswer(op, true)
 	}
+	crashpoint.Hit(crashpoint.AfterAdmit)
 	d.operationBegan()
 	if c.tool.def.write.queued {
 		return operationAnswer(op, false)

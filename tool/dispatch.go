@@ -9,6 +9,7 @@ import (
 	"github.com/toolcontract/toolcontract/envelope"
 	"github.com/toolcontract/toolcontract/idem"
 	"github.com/toolcontract/toolcontract/internal/claimctx"
+	"github.com/toolcontract/toolcontract/internal/crashpoint"
 )
 
 // dispatch is one claim on its way through the handler.
@@ -149,8 +150,10 @@ func (d *Dispatcher) keep(ctx context.Context, s dispatch, lost context.CancelCa
 // store finishes the claim. Where the ledger does not take it now, the outcome is kept and tried again until the lease
 // ends, and the answer is unknown.
 func (d *Dispatcher) store(ctx context.Context, s dispatch, o idem.Outcome) idem.Record {
+	crashpoint.Hit(crashpoint.BeforeFinish)
 	rec, err := d.finish(ctx, s, o)
 	if err == nil {
+		crashpoint.Hit(crashpoint.AfterFinish)
 		d.finished(ctx, rec)
 		return rec
 	}

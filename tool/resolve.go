@@ -8,6 +8,7 @@ import (
 	"github.com/toolcontract/toolcontract/approval"
 	"github.com/toolcontract/toolcontract/envelope"
 	"github.com/toolcontract/toolcontract/idem"
+	"github.com/toolcontract/toolcontract/internal/crashpoint"
 )
 
 // look asks what became of an unknown or running operation, before it is answered, without sending anything again. It
@@ -32,6 +33,7 @@ func (d *Dispatcher) reopen(ctx context.Context, def *definition, op idem.Record
 	if err != nil {
 		return op
 	}
+	crashpoint.Hit(crashpoint.ResolverHolds)
 	s := dispatch{def: def, claim: claim, leaseEnds: before.Add(claim.Lease), attempt: len(op.Attempts)}
 	ctx = context.WithoutCancel(ctx)
 	stays := idem.Outcome{State: idem.Unknown, RetryAfter: backOff(s.attempt)}
@@ -91,6 +93,7 @@ func (d *Dispatcher) resent(ctx context.Context, s dispatch) (dispatch, bool) {
 		}
 		s = dispatch{def: s.def, claim: claim, proposal: rec.Proposal, leaseEnds: before.Add(claim.Lease), attempt: s.attempt + 1, body: b}
 	}
+	crashpoint.Hit(crashpoint.BeforeResend)
 	if err != nil {
 		d.log("not_sent_again", s.body.RequestID, err)
 		return s, false

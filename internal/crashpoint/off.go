@@ -1,0 +1,6 @@
+//go:build !crashpoint
+
+package crashpoint
+
+// Hit does nothing.
+func Hit(string) {}
