@@ -12,8 +12,8 @@ type automaton struct {
 	ascii   [utf8.RuneSelf]uint8 // class of a byte
 	bounds  []rune               // of the classes: class k begins at bounds[k]
 	classes int
-	next    []uint16 // state*classes + class
-	ends    []bool   // of a state: the text may end here
+	next    []uint32 // [state+class], a state being its number times the classes
+	ends    []bool   // of a state's number: the text may end here
 }
 
 const (
@@ -51,10 +51,7 @@ func (b *automatonBuilder) build() *automaton {
 	}
 	b.sets = [][]uint32{nil, nil}
 	b.a.ends = []bool{false, true}
-	b.a.next = make([]uint16, 2*b.a.classes)
-	for k := range b.a.classes {
-		b.a.next[wonState*b.a.classes+k] = wonState
-	}
+	b.a.next = make([]uint32, 2*b.a.classes)
 	if s, ok := b.state(b.closure([]uint32{uint32(b.prog.Start)}, true)); !ok || s > startState { //nolint:gosec // an index
 		return nil
 	} else if s != startState {
@@ -66,7 +63,7 @@ func (b *automatonBuilder) build() *automaton {
 			if !ok {
 				return nil
 			}
-			b.a.next[s*b.a.classes+k] = to
+			b.a.next[s*b.a.classes+k] = uint32(int(to) * b.a.classes) //nolint:gosec // at most maxStates times maxClasses
 		}
 	}
 	return &b.a
@@ -74,10 +71,10 @@ func (b *automatonBuilder) build() *automaton {
 
 // constant is an automaton that has decided before the first byte.
 func (b *automatonBuilder) constant(s uint16) *automaton {
-	b.a.next = append(b.a.next, make([]uint16, b.a.classes)...)
+	b.a.next = append(b.a.next, make([]uint32, b.a.classes)...)
 	b.a.ends = append(b.a.ends, s == wonState)
 	for k := range b.a.classes {
-		b.a.next[startState*b.a.classes+k] = s
+		b.a.next[startState*b.a.classes+k] = uint32(int(s) * b.a.classes) //nolint:gosec // as below
 	}
 	return &b.a
 }
@@ -178,7 +175,7 @@ func (b *automatonBuilder) state(set []uint32) (uint16, bool) {
 	b.states[string(key)] = uint16(s) //nolint:gosec // at most maxStates
 	b.sets = append(b.sets, set)
 	b.a.ends = append(b.a.ends, b.endsIn(set))
-	b.a.next = append(b.a.next, make([]uint16, b.a.classes)...)
+	b.a.next = append(b.a.next, make([]uint32, b.a.classes)...)
 	return uint16(s), true //nolint:gosec // as above
 }
 
@@ -227,7 +224,8 @@ func reads(in *syntax.Inst) bool {
 
 // match reports whether the pattern matches somewhere in text, which is valid UTF-8.
 func (a *automaton) match(text []byte) bool {
-	s := startState
+	won := a.classes * wonState
+	s := a.classes * startState
 	for i := 0; i < len(text); {
 		c := text[i]
 		k := 0
@@ -239,9 +237,9 @@ func (a *automaton) match(text []byte) bool {
 			k = a.class(r)
 			i += n
 		}
-		if s = int(a.next[s*a.classes+k]); s <= wonState {
-			return s == wonState
+		if s = int(a.next[s+k]); s <= won {
+			return s == won
 		}
 	}
-	return a.ends[s]
+	return a.ends[s/a.classes]
 }

@@ -40,7 +40,7 @@ func (s *Schema) Encode[T any](v T, l Limits) (jsontext.Value, error) {
 	if err := s.made(reflect.TypeFor[T]()); err != nil {
 		return nil, err
 	}
-	doc, err := json.Marshal(v, json.Deterministic(true))
+	doc, err := json.Marshal(&v, json.Deterministic(true)) // by address: a copy less
 	if err != nil {
 		return nil, envelope.New(envelope.OutputInvalid).WithCause(err)
 	}

@@ -13,6 +13,7 @@ import (
 type pattern struct {
 	source string
 	re     *regexp.Regexp
+	loops  segments   // nil: of another kind
 	fast   *automaton // nil: too large, regexp matches
 	max    int        // the longest match in code points of an anchored pattern; unset: no bound
 }
@@ -40,7 +41,7 @@ func compilePattern(source string) (*pattern, error) {
 	if err != nil {
 		return nil, errors.New("not a regular expression of RE2")
 	}
-	return &pattern{source: source, re: re, fast: newAutomaton(tree), max: longest(tree)}, nil
+	return &pattern{source: source, re: re, loops: newSegments(tree), fast: newAutomaton(tree), max: longest(tree)}, nil
 }
 
 // narrow gives the dot what both dialects let it match: RE2 leaves out the line feed alone, ECMA-262 every line

@@ -25,8 +25,18 @@ type textCheck struct {
 	pattern  *pattern
 	format   formatID
 	goTime   bool
-	plain    bool // only the length is bounded
+	mode     textMode
 }
+
+// textMode is how a text is read.
+type textMode uint8
+
+const (
+	anyText     textMode = iota // only the length is bounded
+	listedText                  // one of a list
+	segmentText                 // by byte loops, on the document
+	matchedText                 // by pattern or format
+)
 
 // goNumber is what the Go type behind a number takes.
 type goNumber uint8
@@ -73,16 +83,17 @@ const maxProperties = 256
 const maxName = 72
 
 type objectCheck struct {
-	members  []member2
+	members  []namedCheck
 	required [maxProperties / 64]uint64
 	needs    []need
 	min, max int
+	simple   bool     // only required, among the first 64 members, speaks of the whole
 	table    []uint16 // perfect hash of the names: index + 1
 	seed     uint64
 	shift    uint8
 }
 
-type member2 struct {
+type namedCheck struct {
 	name  literal
 	check *check
 }
@@ -171,11 +182,11 @@ func (l *literal) rest(doc []byte, i int) bool {
 }
 
 // lookup returns the index of the member whose name is the n bytes at i, or -1.
-func (c *objectCheck) lookup(doc []byte, i, n int) int {
+func (c *objectCheck) lookup(doc []byte, i, n int, head uint64) int {
 	if len(c.table) == 0 {
 		return -1
 	}
-	k := c.table[c.slot(nameWords(doc, i, n))]
+	k := c.table[c.slot(nameWord(doc, i, n, head))]
 	if k == 0 || !c.members[k-1].name.at(doc, i) {
 		return -1
 	}
@@ -184,20 +195,12 @@ func (c *objectCheck) lookup(doc []byte, i, n int) int {
 
 func (c *objectCheck) slot(w uint64) uint64 { return w * c.seed >> (c.shift & 63) }
 
-// nameWords folds a name's first and last bytes and its length into one word.
-func nameWords(doc []byte, i, n int) uint64 {
+// nameWord folds a name's first bytes, which head holds, its last ones and its length into one word.
+func nameWord(doc []byte, i, n int, head uint64) uint64 {
 	if n >= 8 {
-		return binary.LittleEndian.Uint64(doc[i:]) ^ bits.RotateLeft64(binary.LittleEndian.Uint64(doc[i+n-8:]), 29) + uint64(n)
+		return head ^ bits.RotateLeft64(binary.LittleEndian.Uint64(doc[i+n-8:]), 29) + uint64(n)
 	}
-	var w uint64
-	if i+8 <= len(doc) {
-		w = binary.LittleEndian.Uint64(doc[i:]) & (1<<(8*n) - 1)
-	} else {
-		for k := n - 1; k >= 0; k-- {
-			w = w<<8 | uint64(doc[i+k])
-		}
-	}
-	return w + uint64(n)
+	return head&(1<<(8*n)-1) + uint64(n)
 }
 
 // index makes the perfect hash; names whose words collide whatever the seed leave the table empty and false.
@@ -205,7 +208,7 @@ func (c *objectCheck) index() bool {
 	words := make([]uint64, len(c.members))
 	for i := range c.members {
 		name := []byte(c.members[i].name.quoted)
-		words[i] = nameWords(name, 0, len(name)-1)
+		words[i] = nameWord(name, 0, len(name)-1, lastBytes(name[:min(8, len(name))], 0))
 	}
 	for size := 2; size <= 1<<14; size *= 2 {
 		if size < 2*len(words) {
@@ -252,7 +255,7 @@ var anything = newAnything() //nolint:gochecknoglobals // a constant that Go can
 
 func newAnything() *check {
 	c := &check{
-		text: &textCheck{max: math.MaxInt, plain: true}, number: &numberCheck{low: math.MinInt64, high: math.MaxInt64, simple: true},
+		text: &textCheck{max: math.MaxInt}, number: &numberCheck{low: math.MinInt64, high: math.MaxInt64, simple: true},
 		yes: true, no: true, null: true,
 	}
 	c.array = &arrayCheck{max: math.MaxInt, items: c}
@@ -391,7 +394,14 @@ func textOf(n *node, values []*value) *textCheck {
 	if values != nil && t.values == nil {
 		t.values = []literal{} // none is admitted
 	}
-	t.plain = t.pattern == nil && t.format == noFormat
+	switch {
+	case values != nil:
+		t.mode = listedText
+	case t.pattern != nil && t.pattern.loops != nil && t.format == noFormat:
+		t.mode = segmentText
+	case t.pattern != nil || t.format != noFormat:
+		t.mode = matchedText
+	}
 	return t
 }
 
@@ -501,7 +511,7 @@ func (c *compiler) closed(n *node, o *objectCheck) {
 			c.outside = true
 			return
 		}
-		o.members = append(o.members, member2{name: newLiteral(p.name), check: c.check(p.node)})
+		o.members = append(o.members, namedCheck{name: newLiteral(p.name), check: c.check(p.node)})
 	}
 	set := func(mask *[maxProperties / 64]uint64, name string) {
 		k, ok := n.index[name]
@@ -525,6 +535,7 @@ func (c *compiler) closed(n *node, o *objectCheck) {
 		}
 		o.needs = append(o.needs, need)
 	}
+	o.simple = len(o.members) <= 64 && o.min == 0 && o.max == math.MaxInt && len(o.needs) == 0
 	if !o.index() {
 		c.outside = true
 	}

@@ -1,6 +1,10 @@
 package validate
 
-import "unicode/utf8"
+import (
+	"encoding/binary"
+	"math/bits"
+	"unicode/utf8"
+)
 
 // scan is the fast path: one pass over the bytes that does grammar, UTF-8, limits, unique names and the schema
 // together, without allocation. It only ever says yes. Where it does not (the document is refused, or holds something
@@ -106,16 +110,24 @@ func (s *scan) object(c *objectCheck, i, depth int) int {
 			return no
 		}
 		i++
-		var p *member2
-		k := next
-		if k < len(c.members) && c.members[k].name.at(doc, i) {
-			p = &c.members[k]
-			i += p.name.size
+		var head uint64
+		if i+8 <= len(doc) {
+			head = binary.LittleEndian.Uint64(doc[i:])
 		} else {
-			if k, i = s.find(c, i); i < 0 {
+			head = lastBytes(doc, i)
+		}
+		k := next
+		var m *namedCheck
+		if k < len(c.members) {
+			m = &c.members[k]
+		}
+		if m != nil && head&m.name.mask == m.name.head && (m.name.size <= 8 || m.name.rest(doc, i)) {
+			i += m.name.size
+		} else {
+			if k, i = s.find(c, i, head); i < 0 {
 				return no
 			}
-			p = &c.members[k]
+			m = &c.members[k]
 		}
 		word, bit := k>>6&(len(seen)-1), uint64(1)<<(k&63)
 		if seen[word]&bit != 0 {
@@ -124,14 +136,24 @@ func (s *scan) object(c *objectCheck, i, depth int) int {
 		seen[word] |= bit
 		next = k + 1
 		count++
-		if i = colon(doc, i); i < 0 {
+		if i+1 < len(doc) && doc[i] == ':' && doc[i+1] > ' ' {
+			i++
+		} else if i = colon(doc, i); i < 0 || i >= len(doc) {
 			return no
 		}
-		if i = s.value(p.check, i, depth); i < 0 {
+		switch ch := m.check; {
+		case doc[i] == '"' && ch.text != nil:
+			i = s.text(ch.text, i+1)
+		case doc[i] <= '9' && ch.number != nil:
+			i = s.number(ch.number, i)
+		default:
+			i = s.value(ch, i, depth)
+		}
+		if i < 0 {
 			return no
 		}
-		if i < len(doc) && doc[i] == ',' {
-			i = space(doc, i+1)
+		if i+1 < len(doc) && doc[i] == ',' && doc[i+1] == '"' {
+			i++
 			continue
 		}
 		if i = space(doc, i); i >= len(doc) {
@@ -144,6 +166,12 @@ func (s *scan) object(c *objectCheck, i, depth int) int {
 			if count > s.limit.Members {
 				return no
 			}
+			if c.simple {
+				if seen[0]&c.required[0] != c.required[0] {
+					return no
+				}
+				return i + 1
+			}
 			return c.complete(&seen, count, i+1)
 		default:
 			return no
@@ -151,36 +179,55 @@ func (s *scan) object(c *objectCheck, i, depth int) int {
 	}
 }
 
+// lastBytes returns the bytes from i on as a word, zeros beyond the end.
+func lastBytes(doc []byte, i int) (w uint64) {
+	for k := len(doc) - 1; k >= i; k-- {
+		w = w<<8 | uint64(doc[k])
+	}
+	return w
+}
+
 // colon reads the colon after a name and the white space around it.
 func colon(doc []byte, i int) int {
-	if i+1 < len(doc) && doc[i] == ':' && bytesOf[doc[i+1]]&spaceByte == 0 {
-		return i + 1
-	}
 	if i = space(doc, i); i >= len(doc) || doc[i] != ':' {
 		return no
 	}
 	return space(doc, i+1)
 }
 
-// find looks up the member whose name begins at i, and returns where the name ends, after its quote.
-func (s *scan) find(c *objectCheck, i int) (k, end int) {
+// find looks up the member whose name begins at i with the bytes of head, and returns where the name ends, after its
+// quote.
+func (s *scan) find(c *objectCheck, i int, head uint64) (k, end int) {
 	doc := s.doc
-	j := i
-	for j < len(doc) && bytesOf[doc[j]]&plainByte != 0 {
-		j++
-	}
-	if j >= len(doc) {
-		return 0, no
-	}
-	if doc[j] == '"' {
-		if k := c.lookup(doc, i, j-i); k >= 0 {
-			return k, j + 1
+	n := quoteIn(head)
+	if n == 8 {
+		if i+16 <= len(doc) {
+			n += quoteIn(binary.LittleEndian.Uint64(doc[i+8:]))
 		}
+		if n == 8 || n == 16 {
+			for i+n < len(doc) && bytesOf[doc[i+n]]&plainByte != 0 {
+				n++
+			}
+		}
+	}
+	if i+n >= len(doc) {
 		return 0, no
 	}
-	if doc[j] != '\\' {
-		return 0, no // a declared name is ASCII
+	if k := c.lookup(doc, i, n, head); k >= 0 {
+		return k, i + n + 1
 	}
+	return s.findEscaped(c, i)
+}
+
+// quoteIn returns the place of the first quote in a word, 8 where there is none.
+func quoteIn(w uint64) int {
+	const ones, tops = 0x0101010101010101, 0x8080808080808080
+	x := w ^ ones*'"'
+	return bits.TrailingZeros64((x-ones)&^x&tops) >> 3
+}
+
+// findEscaped looks for a name that is spelt with escapes.
+func (s *scan) findEscaped(c *objectCheck, i int) (k, end int) {
 	var buf [maxName]byte
 	name, end := s.unescape(buf[:0], i)
 	if end < 0 {

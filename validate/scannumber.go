@@ -1,5 +1,10 @@
 package validate
 
+import (
+	"encoding/binary"
+	"math/bits"
+)
+
 // maxFastDigits is what the fast path compares; longer numbers go to the slower pass.
 const maxFastDigits = 40
 
@@ -13,13 +18,18 @@ func (s *scan) number(c *numberCheck, i int) int {
 	}
 	first := i
 	var n int64
-	for i < len(doc) {
-		d := doc[i] - '0'
-		if d > 9 {
-			break
+	if i+8 <= len(doc) {
+		n, i = firstDigits(binary.LittleEndian.Uint64(doc[i:]), i)
+	}
+	if i == first || i == first+8 {
+		for i < len(doc) {
+			d := doc[i] - '0'
+			if d > 9 {
+				break
+			}
+			n = n*10 + int64(d)
+			i++
 		}
-		n = n*10 + int64(d)
-		i++
 	}
 	count := i - first
 	if count == 0 || count > 1 && doc[first] == '0' {
@@ -44,6 +54,21 @@ func (s *scan) number(c *numberCheck, i int) int {
 		return no
 	}
 	return i
+}
+
+// firstDigits reads the digits that the eight bytes of w, which stand at i, begin with.
+func firstDigits(w uint64, i int) (n int64, end int) {
+	const ones, tops = 0x0101010101010101, 0x8080808080808080
+	v := w ^ ones*'0'
+	other := ((v + ones*0x76) | v) & tops // set where a byte is no digit
+	count := bits.TrailingZeros64(other) >> 3
+	if count == 0 {
+		return 0, i
+	}
+	v <<= 8 * (8 - count) & 63 // the digits to the top, zeros before them
+	v = v*10 + v>>8            // pairs, fours, eight: each step adds neighbours
+	v = ((v&0x000000FF000000FF)*0x000F424000000064 + (v>>16&0x000000FF000000FF)*0x0000271000000001) >> 32
+	return int64(v), i + count //nolint:gosec // at most eight digits
 }
 
 // decimal reads any number and compares it exactly.

@@ -100,7 +100,7 @@ func (s *scan) mapName(i int) (name span, next int) {
 	}
 	escaped := false
 	if doc[j] != '"' {
-		if j, _, escaped = s.longText(i, j); j < 0 {
+		if j, _, escaped = s.runes(i, j); j < 0 {
 			return name, no
 		}
 	}

@@ -1,5 +1,10 @@
 package validate
 
+import (
+	"encoding/binary"
+	"math/bits"
+)
+
 // Classes of bytes. The table is a constant string, so that nothing can change it.
 const (
 	plainByte = 1 // stands for itself within a string: ASCII but for controls, quote and backslash
@@ -27,41 +32,73 @@ const bytesOf = "" +
 // text reads the string whose first byte after the quote is at i, and returns the position after its end.
 func (s *scan) text(c *textCheck, i int) int {
 	doc := s.doc
-	if c.values != nil {
+	switch c.mode {
+	case anyText:
+	case listedText:
 		return s.listed(c, i)
+	case segmentText:
+		if j := c.pattern.loops.quoted(doc, i); j >= 0 && j-i >= c.min && j-i <= c.max && j-i <= s.limit.StringBytes {
+			return j + 1
+		} // otherwise it may be spelt with escapes
+	case matchedText:
 	}
-	j := i
-	for j < len(doc) && bytesOf[doc[j]]&plainByte != 0 {
-		j++
-	}
+	j := plainEnd(doc, i)
 	if j >= len(doc) {
 		return no
 	}
-	runes := j - i
-	escaped := false
 	if doc[j] != '"' {
-		if j, runes, escaped = s.longText(i, j); j < 0 {
-			return no
-		}
+		return s.longText(c, i, j)
 	}
-	if runes < c.min || runes > c.max || j-i > s.limit.StringBytes {
-		return no // an escaped string may be longer here than it is: the slower pass counts
+	if n := j - i; n < c.min || n > c.max || n > s.limit.StringBytes {
+		return no
 	}
-	if c.plain {
-		return j + 1
-	}
-	if escaped {
-		return s.escapedText(c, i)
-	}
-	if c.matches(doc[i:j]) {
+	if c.mode == anyText || c.matches(doc[i:j]) {
 		return j + 1
 	}
 	return no
 }
 
-// longText goes on at j with the string from i that has something other than plain ASCII in it, and returns where its
-// closing quote is, and its length in code points.
-func (s *scan) longText(i, j int) (end, runes int, escaped bool) {
+// plainEnd returns where the plain ASCII from i on ends: at a quote, a backslash, a control or a byte of another script.
+// Eight bytes are looked at together, so that texts of different lengths cost no mispredicted branch each.
+func plainEnd(doc []byte, i int) int {
+	for i+8 <= len(doc) {
+		if special := notPlain(binary.LittleEndian.Uint64(doc[i:])); special != 0 {
+			return i + bits.TrailingZeros64(special)>>3
+		}
+		i += 8
+	}
+	for i < len(doc) && bytesOf[doc[i]]&plainByte != 0 {
+		i++
+	}
+	return i
+}
+
+// notPlain sets the top bit of the first byte in w that is not plain; higher ones may be set for no reason.
+func notPlain(w uint64) uint64 {
+	const ones, tops = 0x0101010101010101, 0x8080808080808080
+	quote, escape := w^ones*'"', w^ones*'\\'
+	return ((w - ones*' ') | (quote - ones) | (escape - ones) | w) & tops
+}
+
+// longText goes on at j with the string from i that has something other than plain ASCII in it.
+func (s *scan) longText(c *textCheck, i, j int) int {
+	end, runes, escaped := s.runes(i, j)
+	if end < 0 || runes < c.min || runes > c.max || end-i > s.limit.StringBytes {
+		return no // an escaped string may be longer here than it is: the slower pass counts
+	}
+	switch {
+	case c.mode == anyText:
+		return end + 1
+	case escaped:
+		return s.escapedText(c, i)
+	case c.matches(s.doc[i:end]):
+		return end + 1
+	}
+	return no
+}
+
+// runes goes on at j with the string from i, and returns where its closing quote is, and its length in code points.
+func (s *scan) runes(i, j int) (end, runes int, escaped bool) {
 	doc := s.doc
 	runes = j - i
 	for j < len(doc) {
@@ -69,6 +106,10 @@ func (s *scan) longText(i, j int) (end, runes int, escaped bool) {
 		switch {
 		case bytesOf[c]&plainByte != 0:
 			j++
+		case c >= 0xE1 && c < 0xED && j+2 < len(doc) && doc[j+1]&0xC0 == 0x80 && doc[j+2]&0xC0 == 0x80:
+			j += 3 // most scripts; the edges are runeLength's
+		case c >= 0xC2 && c < 0xE0 && j+1 < len(doc) && doc[j+1]&0xC0 == 0x80:
+			j += 2
 		case c >= 0x80:
 			n := runeLength(doc, j)
 			if n == 0 {
