@@ -2,8 +2,10 @@ package tool
 
 import (
 	"crypto/rand"
+	"os"
 
 	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
 
 	"github.com/toolcontract/toolcontract/approval"
 	"github.com/toolcontract/toolcontract/idem"
@@ -21,7 +23,7 @@ func Development(policy approval.Table) Config {
 	if err != nil {
 		digester = nil // NewDispatcher names it
 	}
-	log := zap.NewExample()
+	log := zap.New(zapcore.NewCore(zapcore.NewJSONEncoder(zap.NewProductionEncoderConfig()), zapcore.Lock(os.Stderr), zap.InfoLevel))
 	return Config{
 		Policy: policy, Approvals: approval.NewMemory(nil), Authority: approval.ByRole{}, Ledger: idem.NewMemory(nil),
 		Digester: digester, Audit: audit.NewZap(log), Quarantine: audit.NewMemoryQuarantine(audit.MemoryQuarantineConfig{}), Logger: log, development: true,
