@@ -3,7 +3,7 @@ package validate
 // applicators checks the keywords that apply other schemas to the same value (JSON Schema core 10.2).
 func (j *judge) applicators(n *node, v *value) {
 	for _, sub := range n.allOf {
-		j.value(sub, v)
+		j.part(sub, v)
 	}
 	if n.anyOf != nil {
 		j.anyOf(n, v)
@@ -12,11 +12,11 @@ func (j *judge) applicators(n *node, v *value) {
 	case n.union != nil:
 		j.unionValue(n, v)
 	case n.oneOf != nil:
-		if count(n.oneOf, v) != 1 {
+		if j.count(n.oneOf, v) != 1 {
 			j.note("oneOf")
 		}
 	}
-	if n.not != nil && valid(n.not, v) {
+	if n.not != nil && j.valid(n.not, v) {
 		j.note("not")
 	}
 	if n.condition != nil {
@@ -25,15 +25,15 @@ func (j *judge) applicators(n *node, v *value) {
 	if v.kind == objectKind {
 		for _, d := range n.dependentSchemas {
 			if v.member(d.name) != nil {
-				j.value(d.node, v)
+				j.part(d.node, v)
 			}
 		}
 	}
 }
 
-func count(subs []*node, v *value) (n int) {
+func (j *judge) count(subs []*node, v *value) (n int) {
 	for _, sub := range subs {
-		if valid(sub, v) {
+		if j.valid(sub, v) {
 			n++
 		}
 	}
@@ -42,14 +42,15 @@ func count(subs []*node, v *value) (n int) {
 
 // anyOf names the keyword, except where the other choice is null: then what is wrong with the value itself helps more.
 func (j *judge) anyOf(n *node, v *value) {
-	if count(n.anyOf, v) > 0 {
+	if other := nullable(n.anyOf); other != nil {
+		if v.kind != nullKind {
+			j.part(other, v)
+		}
 		return
 	}
-	if other := nullable(n.anyOf); other != nil && v.kind != nullKind {
-		j.value(other, v)
-		return
+	if j.count(n.anyOf, v) == 0 {
+		j.note("anyOf")
 	}
-	j.note("anyOf")
 }
 
 // nullable returns the one other choice beside null; nil where it is another kind of choice.
@@ -66,11 +67,11 @@ func nullable(subs []*node) *node {
 }
 
 func (j *judge) conditional(n *node, v *value) {
-	switch holds := valid(n.condition, v); {
+	switch holds := j.valid(n.condition, v); {
 	case holds && n.then != nil:
-		j.value(n.then, v)
+		j.part(n.then, v)
 	case !holds && n.otherwise != nil:
-		j.value(n.otherwise, v)
+		j.part(n.otherwise, v)
 	}
 }
 
@@ -121,7 +122,7 @@ func (n *node) anyBranchDeclares(name string) bool {
 // unevaluated notes the members that no schema beside or under n has looked at (JSON Schema core 11.3).
 func (j *judge) unevaluated(n *node, v *value) {
 	evaluated := map[string]bool{}
-	evaluatedMembers(n, v, evaluated, true)
+	j.evaluatedMembers(n, v, evaluated, true)
 	for i, name := range v.names {
 		if evaluated[name] {
 			continue
@@ -137,37 +138,40 @@ func (j *judge) unevaluated(n *node, v *value) {
 }
 
 // evaluatedMembers adds the members that n evaluates; at the top the unevaluatedProperties of n itself does not count.
-func evaluatedMembers(n *node, v *value, into map[string]bool, top bool) {
+func (j *judge) evaluatedMembers(n *node, v *value, into map[string]bool, top bool) {
 	for _, name := range v.names {
 		if n.declares(name) || n.additional != nil || !top && n.unevaluatedProperties != nil {
 			into[name] = true
 		}
 	}
-	inPlace(n, v, func(sub *node) { evaluatedMembers(sub, v, into, false) })
+	j.inPlace(n, v, func(sub *node) { j.evaluatedMembers(sub, v, into, false) })
 }
 
-func evaluatedItems(n *node, v *value, into map[int]bool) {
-	evaluatedBy(n, v, into, true)
-}
-
-func evaluatedBy(n *node, v *value, into map[int]bool, top bool) {
+// evaluatedItems is the same of items.
+func (j *judge) evaluatedItems(n *node, v *value, into map[int]bool, top bool) {
 	for i := range v.elems {
-		if i < len(n.prefix) || n.items != nil || !top && n.unevaluatedItems != nil || n.contains != nil && valid(n.contains, &v.elems[i]) {
+		if i < len(n.prefix) || n.items != nil || !top && n.unevaluatedItems != nil || n.contains != nil && j.valid(n.contains, &v.elems[i]) {
 			into[i] = true
 		}
 	}
-	inPlace(n, v, func(sub *node) { evaluatedBy(sub, v, into, false) })
+	j.inPlace(n, v, func(sub *node) { j.evaluatedItems(sub, v, into, false) })
 }
 
-// inPlace visits the subschemas of n that apply to v itself and accept it: only those annotate.
-func inPlace(n *node, v *value, visit func(*node)) {
+// inPlace visits the subschemas of n that apply to v itself and accept it: only those annotate. What v must obey anyway
+// is visited in any case: if it does not, that is what has to be said, and not that its members are unknown.
+func (j *judge) inPlace(n *node, v *value, visit func(*node)) {
 	accept := func(sub *node) {
-		if sub != nil && valid(sub, v) {
+		if sub != nil && j.valid(sub, v) {
 			visit(sub)
 		}
 	}
-	accept(n.ref)
-	for _, list := range [][]*node{n.allOf, n.anyOf, n.oneOf} {
+	if n.ref != nil {
+		visit(n.ref)
+	}
+	for _, sub := range n.allOf {
+		visit(sub)
+	}
+	for _, list := range [][]*node{n.anyOf, n.oneOf} {
 		for _, sub := range list {
 			accept(sub)
 		}
@@ -180,7 +184,7 @@ func inPlace(n *node, v *value, visit func(*node)) {
 	if n.condition == nil {
 		return
 	}
-	if valid(n.condition, v) {
+	if j.valid(n.condition, v) {
 		visit(n.condition)
 		accept(n.then)
 	} else {

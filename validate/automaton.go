@@ -10,23 +10,24 @@ import (
 // schema is made. It takes time linear in the text whatever the pattern, and no memory.
 type automaton struct {
 	ascii   [utf8.RuneSelf]uint8 // class of a byte
-	bounds  []rune               // of the classes: class k begins at bounds[k]
+	bounds  []rune               // where ranges of one class begin
+	kinds   []uint8              // their classes
 	classes int
 	next    []uint32 // [state+class], a state being its number times the classes
 	ends    []bool   // of a state's number: the text may end here
 }
 
 const (
-	deadState   = 0 // nothing can match any more
-	wonState    = 1 // it has matched, whatever follows
-	startState  = 2
-	maxStates   = 2048
-	maxClasses  = 200
-	maxProgram  = 4096
-	maxStateSum = 1 << 20 // instructions in all states together, which bounds the time to build
+	deadState  = 0 // nothing can match any more
+	wonState   = 1 // it has matched, whatever follows
+	startState = 2
+	maxStates  = 2048
+	maxClasses = 128
+	maxProgram = 4096
+	maxSum     = 1 << 20 // instructions in all states together, entries of the table: bounds the time to build and the memory
 )
 
-// newAutomaton returns nil where the pattern needs too many states: then regexp matches.
+// newAutomaton returns nil where the pattern needs too many states.
 func newAutomaton(tree *syntax.Regexp) *automaton {
 	prog, err := syntax.Compile(tree.Simplify())
 	if err != nil || len(prog.Inst) > maxProgram {
@@ -37,16 +38,16 @@ func newAutomaton(tree *syntax.Regexp) *automaton {
 }
 
 type automatonBuilder struct {
-	prog   *syntax.Prog
-	states map[string]uint16
-	sets   [][]uint32 // of the states: instructions that wait for a code point, or for the end
-	sum    int
-	a      automaton
+	prog    *syntax.Prog
+	states  map[string]uint16
+	sets    [][]uint32 // of the states: instructions that wait for a code point, or for the end
+	samples []rune     // of each class, one code point
+	sum     int
+	a       automaton
 }
 
 func (b *automatonBuilder) build() *automaton {
-	b.classify()
-	if b.a.classes > maxClasses {
+	if !b.classify() {
 		return nil
 	}
 	b.sets = [][]uint32{nil, nil}
@@ -59,7 +60,7 @@ func (b *automatonBuilder) build() *automaton {
 	}
 	for s := startState; s < len(b.sets); s++ {
 		for k := range b.a.classes {
-			to, ok := b.step(b.sets[s], b.a.bounds[k])
+			to, ok := b.step(b.sets[s], b.samples[k])
 			if !ok {
 				return nil
 			}
@@ -79,40 +80,64 @@ func (b *automatonBuilder) constant(s uint16) *automaton {
 	return &b.a
 }
 
-// classify divides the code points into classes that no instruction tells apart.
-func (b *automatonBuilder) classify() {
+// classify divides the code points into classes that no instruction tells apart; false where that is too much work.
+func (b *automatonBuilder) classify() bool {
 	bounds := []rune{0}
+	var readers []*syntax.Inst
 	for i := range b.prog.Inst {
-		switch in := &b.prog.Inst[i]; in.Op { //nolint:exhaustive // the others read no code point
-		case syntax.InstRune, syntax.InstRune1:
-			for k := 0; k < len(in.Rune); k += 2 {
-				last := in.Rune[k]
-				if k+1 < len(in.Rune) {
-					last = in.Rune[k+1]
-				}
-				bounds = append(bounds, in.Rune[k], last+1)
-			}
-		case syntax.InstRuneAnyNotNL:
+		in := &b.prog.Inst[i]
+		if !reads(in) {
+			continue
+		}
+		readers = append(readers, in)
+		if in.Op == syntax.InstRuneAnyNotNL {
 			bounds = append(bounds, '\n', '\n'+1)
+		}
+		for k := 0; k < len(in.Rune); k += 2 {
+			last := in.Rune[k]
+			if k+1 < len(in.Rune) {
+				last = in.Rune[k+1]
+			}
+			bounds = append(bounds, in.Rune[k], last+1)
 		}
 	}
 	slices.Sort(bounds)
 	b.a.bounds = slices.Compact(bounds)
-	b.a.classes = len(b.a.bounds)
-	if b.a.classes > maxClasses {
-		return
+	if len(b.a.bounds)*len(readers) > maxSum {
+		return false
 	}
+	kinds := map[string]uint8{}
+	for _, r := range b.a.bounds {
+		marks := make([]byte, len(readers))
+		for i, in := range readers {
+			if in.MatchRune(r) {
+				marks[i] = 1
+			}
+		}
+		kind, ok := kinds[string(marks)]
+		if !ok {
+			if len(kinds) == maxClasses {
+				return false
+			}
+			kind = uint8(len(kinds)) //nolint:gosec // fewer than maxClasses
+			kinds[string(marks)] = kind
+			b.samples = append(b.samples, r)
+		}
+		b.a.kinds = append(b.a.kinds, kind)
+	}
+	b.a.classes = len(kinds)
 	for c := range b.a.ascii {
-		b.a.ascii[c] = uint8(b.a.class(rune(c))) //nolint:gosec // at most maxClasses
+		b.a.ascii[c] = b.a.class(rune(c)) //nolint:gosec // below 128
 	}
+	return true
 }
 
-func (a *automaton) class(r rune) int {
+func (a *automaton) class(r rune) uint8 {
 	k, found := slices.BinarySearch(a.bounds, r)
 	if !found {
 		k--
 	}
-	return k
+	return a.kinds[k]
 }
 
 // closure follows what reads no code point. Instructions that wait for the end stay in the set.
@@ -169,7 +194,7 @@ func (b *automatonBuilder) state(set []uint32) (uint16, bool) {
 	}
 	s := len(b.sets)
 	b.sum += len(set)
-	if s >= maxStates || b.sum > maxStateSum {
+	if s >= maxStates || b.sum > maxSum || s*b.a.classes > maxSum {
 		return 0, false
 	}
 	b.states[string(key)] = uint16(s) //nolint:gosec // at most maxStates
@@ -234,7 +259,7 @@ func (a *automaton) match(text []byte) bool {
 			i++
 		} else {
 			r, n := utf8.DecodeRune(text[i:])
-			k = a.class(r)
+			k = int(a.class(r))
 			i += n
 		}
 		if s = int(a.next[s+k]); s <= won {

@@ -16,6 +16,14 @@ type judge struct {
 	at    place
 	found []violation
 	max   int // stop after so many
+	memo  map[pair]bool
+}
+
+// pair is a schema and a value that it applies to. What is known of it is kept, since keywords that ask whether a
+// subschema accepts a value ask again within one another: without, a document could make them ask 2^depth times.
+type pair struct {
+	node  *node
+	value *value
 }
 
 type violation struct {
@@ -25,15 +33,27 @@ type violation struct {
 }
 
 // valid reports whether v obeys n, without places.
-func valid(n *node, v *value) bool {
-	j := judge{max: 1}
-	j.value(n, v)
-	return len(j.found) == 0
+func (j *judge) valid(n *node, v *value) bool {
+	if known, ok := j.memo[pair{n, v}]; ok {
+		return known
+	}
+	inner := judge{max: 1, memo: j.memo}
+	inner.value(n, v)
+	ok := len(inner.found) == 0
+	j.memo[pair{n, v}] = ok
+	return ok
+}
+
+// part checks v against a schema that applies to it beside others; nothing is to be explained where it is known to obey.
+func (j *judge) part(n *node, v *value) {
+	if !j.memo[pair{n, v}] {
+		j.value(n, v)
+	}
 }
 
 // explain returns the violations of v, at most maxViolations.
 func explain(n *node, v *value) []violation {
-	j := judge{max: maxViolations}
+	j := judge{max: maxViolations, memo: map[pair]bool{}}
 	j.value(n, v)
 	return j.found
 }
@@ -72,7 +92,7 @@ func (j *judge) value(n *node, v *value) {
 		j.unevaluated(n, v)
 	}
 	if n.ref != nil {
-		j.value(n.ref, v)
+		j.part(n.ref, v)
 	}
 	if n.constant != nil && !equal(n.constant, v) {
 		j.note("const")
@@ -167,7 +187,7 @@ func (j *judge) text(n *node, v *value) {
 			j.note("maxLength")
 		}
 	}
-	if n.pattern != nil && !n.pattern.match(v.text) {
+	if n.pattern != nil && !n.pattern.match([]byte(v.text)) {
 		j.note("pattern")
 	}
 	if text := []byte(v.text); !n.format.matches(text) || n.goTime && n.format == dateTimeFormat && !goTimeReads(text) {
@@ -191,7 +211,7 @@ func (j *judge) array(n *node, v *value) {
 	var evaluated map[int]bool
 	if n.unevaluatedItems != nil {
 		evaluated = map[int]bool{}
-		evaluatedItems(n, v, evaluated)
+		j.evaluatedItems(n, v, evaluated, true)
 	}
 	for i := range v.elems {
 		var elem *node
@@ -236,7 +256,7 @@ func (j *judge) named(n *node, v *value, rule string) {
 func (j *judge) containsRule(n *node, v *value) {
 	count := 0
 	for i := range v.elems {
-		if valid(n.contains, &v.elems[i]) {
+		if j.valid(n.contains, &v.elems[i]) {
 			count++
 		}
 	}
@@ -297,7 +317,7 @@ func (n *node) declares(name string) bool {
 		return true
 	}
 	for _, p := range n.patterns {
-		if p.pattern.match(name) {
+		if p.pattern.match([]byte(name)) {
 			return true
 		}
 	}
@@ -305,7 +325,7 @@ func (n *node) declares(name string) bool {
 }
 
 func (j *judge) member(n *node, name string, v *value) {
-	if n.propertyNames != nil && !valid(n.propertyNames, &value{kind: stringKind, text: name}) {
+	if n.propertyNames != nil && !j.valid(n.propertyNames, &value{kind: stringKind, text: name}) {
 		j.note("propertyNames")
 	}
 	declared := n.property(name)
@@ -314,7 +334,7 @@ func (j *judge) member(n *node, name string, v *value) {
 	}
 	matched := false
 	for _, p := range n.patterns {
-		if p.pattern.match(name) {
+		if p.pattern.match([]byte(name)) {
 			matched = true
 			j.named(p.node, v, "patternProperties")
 		}

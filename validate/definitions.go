@@ -98,8 +98,8 @@ type attached struct {
 }
 
 func (a *attacher) attach(n *node, t reflect.Type) {
-	if t.Kind() == reflect.Pointer {
-		t = t.Elem()
+	t = bare(t)
+	if n.anyOf != nil {
 		if other := nullable(n.anyOf); other != nil {
 			n = other
 		}
@@ -150,7 +150,7 @@ func (a *attacher) structure(n *node, t reflect.Type) {
 		if p == nil {
 			continue
 		}
-		p.class, p.trusted, p.lint = f.tag.class, f.tag.trusted, f.tag.lint
+		p.class, p.lint = f.tag.class, f.tag.lint
 		a.attach(p, f.typ)
 	}
 }

@@ -76,6 +76,7 @@ func (d *deriver) whole(t reflect.Type, where string) *jsonschema.Schema {
 	}
 	switch {
 	case known(t) != nil, hooked(t):
+		d.values(t, s, where)
 	case t.Kind() == reflect.Struct:
 		d.structure(t, s, where)
 	default:
@@ -157,15 +158,34 @@ func shortName(name string) string {
 	return base
 }
 
-// known returns the schema of the types of the standard library whose text form is fixed.
+// known returns the schema of the types whose text form is fixed: of the standard library, of this package's vocabulary,
+// and enumerations that list their values.
 func known(t reflect.Type) *jsonschema.Schema {
 	switch t {
 	case reflect.TypeFor[time.Time]():
 		return &jsonschema.Schema{Type: "string", Format: "date-time"}
 	case reflect.TypeFor[uuid.UUID]():
 		return &jsonschema.Schema{Type: "string", Format: "uuid"}
+	case reflect.TypeFor[Date]():
+		return &jsonschema.Schema{Type: "string", Format: "date"}
+	case reflect.TypeFor[Reference]():
+		return &jsonschema.Schema{Type: "string", Pattern: referencePattern, MaxLength: ptr(uint64(referenceLength))}
+	}
+	if e, ok := reflect.Zero(t).Interface().(Enumerated); ok && t.Kind() == reflect.String && !special(t) {
+		s := &jsonschema.Schema{Type: "string"}
+		for _, v := range e.Values() {
+			s.Enum = append(s.Enum, v)
+		}
+		return s
 	}
 	return nil
+}
+
+// values refuses an enumeration without values, which would admit nothing, or all, as the reader likes.
+func (d *deriver) values(t reflect.Type, s *jsonschema.Schema, where string) {
+	if _, ok := reflect.Zero(t).Interface().(Enumerated); ok && len(s.Enum) == 0 {
+		d.fail(where, "%s lists no values", t)
+	}
 }
 
 // structure lints the fields of a struct and completes what the reflector made of them.
@@ -212,9 +232,7 @@ func (d *deriver) objectTags(f field, p *jsonschema.Schema) {
 
 // complete adds the bounds that the Go type, or this package, gives.
 func (d *deriver) complete(t reflect.Type, s *jsonschema.Schema, where string) {
-	if t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
+	t = bare(t)
 	if why := refused(t); why != "" {
 		d.fail(where, "%s", why)
 		return
@@ -226,6 +244,7 @@ func (d *deriver) complete(t reflect.Type, s *jsonschema.Schema, where string) {
 		return
 	}
 	if s.Ref != "" || known(t) != nil || hooked(t) {
+		d.values(t, s, where)
 		return
 	}
 	switch t.Kind() { //nolint:exhaustive // the others need nothing or were refused
@@ -244,17 +263,26 @@ func (d *deriver) complete(t reflect.Type, s *jsonschema.Schema, where string) {
 		if s.MaxItems == nil {
 			s.MaxItems = ptr(uint64(defaultItems))
 		}
-		d.complete(t.Elem(), s.Items, where+"[]")
+		d.element(t.Elem(), s.Items, where+"[]")
 	case reflect.Map:
 		if s.MaxProperties == nil {
 			s.MaxProperties = ptr(uint64(defaultMembers))
 		}
-		d.complete(t.Elem(), s.AdditionalProperties, where+"{}")
+		d.element(t.Elem(), s.AdditionalProperties, where+"{}")
 	default:
 		if low, high, ok := integerBounds(t.Kind()); ok {
 			d.integer(s, low, high, where)
 		}
 	}
+}
+
+// element completes what is in an array or a map.
+func (d *deriver) element(t reflect.Type, s *jsonschema.Schema, where string) {
+	if t.Kind() == reflect.Pointer {
+		d.fail(where, "a pointer here is written as null when it is nil")
+		return
+	}
+	d.complete(t, s, where)
 }
 
 func bounded(s *jsonschema.Schema) bool {

@@ -35,7 +35,12 @@ func load(doc []byte) (*node, []byte, error) {
 	for i := 0; i < len(l.refs); i++ { // resolving may load further nodes
 		l.resolve(l.refs[i])
 	}
-	l.cycles()
+	if len(l.faults) == 0 {
+		l.cycles()
+	}
+	if len(l.faults) == 0 {
+		l.fanOut()
+	}
 	for _, n := range l.nodes {
 		n.union = branches(n)
 	}

@@ -29,3 +29,17 @@ func CompileAny(doc []byte) (*Schema, error) {
 	}
 	return finish(root, raw, options{})
 }
+
+// Pattern matches a text by the automaton and by the byte loops; those say false for have when they do not know the
+// pattern.
+func Pattern(source, text string) (automaton, loops, haveLoops bool, err error) {
+	p, err := compilePattern(source)
+	if err != nil {
+		return
+	}
+	automaton = p.match([]byte(text))
+	if haveLoops = p.loops != nil; haveLoops {
+		loops = p.loops.quoted([]byte(text+`"`), 0) == len(text)
+	}
+	return
+}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/toolcontract/toolcontract/envelope"
+	"github.com/toolcontract/toolcontract/redact"
 )
 
 // field is a struct field as encoding/json writes it.
@@ -126,6 +127,9 @@ func (d *deriver) options(opts, path string) (optional bool) {
 // refused says why a type cannot stand in a contract, "" where it can. Types whose own encoding breaks the schema that
 // would be derived from them are the danger: the schema would promise one form and the wire carry another.
 func refused(t reflect.Type) string {
+	if _, ok := redact.SecretType(t); ok {
+		return refused(bare(t))
+	}
 	if known(t) != nil {
 		return ""
 	}
@@ -140,10 +144,35 @@ func refused(t reflect.Type) string {
 		return t.String() + " has JSONSchema on its pointer, where it is not seen; give it a value receiver"
 	case t.Implements(hook):
 		return ""
+	case implements(t, "JSONSchemaAlias", "JSONSchemaExtend", "JSONSchemaProperty"):
+		return t.String() + " changes the derived schema by a method that is not understood here; give it JSONSchema"
 	case special(t):
 		return t.String() + " has a JSON form of its own; give it a JSONSchema method that says which, or use a plain type"
 	}
 	return refusedKind(t)
+}
+
+func implements(t reflect.Type, methods ...string) bool {
+	for _, m := range methods {
+		if _, ok := reflect.PointerTo(t).MethodByName(m); ok {
+			return true
+		}
+	}
+	return false
+}
+
+// bare returns the type whose form is written: through a pointer, and what a redact.Secret hides.
+func bare(t reflect.Type) reflect.Type {
+	for {
+		if of, ok := redact.SecretType(t); ok {
+			t = of
+			continue
+		}
+		if t.Kind() != reflect.Pointer {
+			return t
+		}
+		t = t.Elem()
+	}
 }
 
 func refusedKind(t reflect.Type) string {

@@ -13,14 +13,20 @@ type linter struct {
 	faults []error
 }
 
+// scope is what is known of the value that a schema applies to, from the schemas that apply it.
+type scope struct {
+	closed bool // an unevaluatedProperties closes it
+	typed  bool // its type is said, and its bounds
+}
+
 type visit struct {
-	node   *node
-	closed bool
+	node  *node
+	scope scope
 }
 
 func lint(n *node) error {
 	l := linter{seen: map[visit]bool{}}
-	l.place(n, false)
+	l.schema(n, scope{})
 	return errors.Join(l.faults...)
 }
 
@@ -32,33 +38,40 @@ func (l *linter) fail(n *node, format string, args ...any) {
 	l.faults = append(l.faults, errors.New(text))
 }
 
-// place lints a schema that alone describes a value. Within closed, a parent's unevaluatedProperties closes it.
-func (l *linter) place(n *node, closed bool) {
-	if l.seen[visit{n, closed}] {
+// schema lints a schema and all within it.
+func (l *linter) schema(n *node, in scope) {
+	if l.seen[visit{n, in}] {
 		return
 	}
-	l.seen[visit{n, closed}] = true
+	l.seen[visit{n, in}] = true
 	if n.verdict != nil {
-		if *n.verdict {
+		if *n.verdict && !in.typed {
 			l.fail(n, "true admits anything; say what is admitted")
 		}
 		return
 	}
-	l.inside(n, closed || refuses(n.unevaluatedProperties))
+	l.names(n)
+	l.members(n)
+	l.sameValue(n, scope{
+		closed: in.closed || refuses(n.unevaluatedProperties),
+		typed:  in.typed || n.types != 0 || n.constant != nil || n.enum != nil,
+	})
 	if n.constant != nil || n.enum != nil {
 		return
 	}
 	if n.types == 0 {
-		l.untyped(n, closed)
+		if !in.typed {
+			l.untyped(n, in.closed)
+		}
 		return
 	}
-	if n.types.has(stringType) && !n.boundedText() {
+	if n.types.has(stringType) && !n.boundedText() && !in.typed {
 		l.fail(n, "a string without a bound; give maxLength, enum, const or a pattern that ends")
 	}
-	if n.types.has(arrayType) {
+	if n.types.has(arrayType) && !in.typed {
 		l.array(n)
 	}
-	if n.types.has(objectType) && !closed && n.union == nil {
+	if n.types.has(objectType) && !in.closed && !in.typed && n.union == nil {
 		l.object(n)
 	}
 }
@@ -99,43 +112,37 @@ func (l *linter) object(n *node) {
 	}
 }
 
-// inside lints the schemas within n: those of members and items stand alone, those for the same value do not.
-func (l *linter) inside(n *node, closed bool) {
-	l.names(n)
+// members lints the schemas of what is in the value.
+func (l *linter) members(n *node) {
 	for _, p := range n.properties {
-		l.place(p.node, false)
+		l.schema(p.node, scope{})
 	}
 	for _, p := range n.patterns {
-		l.place(p.node, false)
+		l.schema(p.node, scope{})
 	}
 	for _, sub := range append([]*node{n.items, n.additional, n.unevaluatedItems, n.unevaluatedProperties}, n.prefix...) {
 		if sub != nil {
-			l.place(sub, false)
+			l.schema(sub, scope{})
 		}
 	}
-	if n.ref != nil {
-		l.place(n.ref, closed)
-	}
-	for _, list := range [][]*node{n.anyOf, n.oneOf} {
-		for _, sub := range list {
-			if n.types == 0 && len(n.properties) == 0 {
-				l.place(sub, closed)
-			} else {
-				l.inside(sub, closed)
-			}
+}
+
+// sameValue lints the schemas for the value itself; conditions only ask, and admit nothing.
+func (l *linter) sameValue(n *node, in scope) {
+	list := append(append(append([]*node{n.ref}, n.allOf...), n.anyOf...), n.oneOf...)
+	for _, sub := range list {
+		if sub != nil {
+			l.schema(sub, in)
 		}
 	}
-	for _, sub := range n.allOf {
-		if n.types == 0 {
-			l.place(sub, closed)
-		} else {
-			l.inside(sub, closed)
-		}
-	}
+	in.typed = true
 	for _, sub := range []*node{n.then, n.otherwise} {
 		if sub != nil {
-			l.inside(sub, closed)
+			l.schema(sub, in)
 		}
+	}
+	for _, d := range n.dependentSchemas {
+		l.schema(d.node, in)
 	}
 }
 

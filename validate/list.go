@@ -5,14 +5,15 @@ import (
 	"strings"
 
 	"github.com/toolcontract/toolcontract/envelope"
+	"github.com/toolcontract/toolcontract/redact"
 )
 
 // Field describes one place of a schema, for data maps and redaction.
 type Field struct {
 	Path      string // "destination.country", "lines[].sku", "labels{}"; a union's branches share their places
 	Types     string // JSON Schema types, joined by "|"
-	Class     string // of the redact tag: "secret", "personal", "internal", or ""
-	Untrusted bool   // free text: a string without enum, const, pattern or format that is not tagged trusted
+	Class     redact.Class
+	Untrusted bool   // free text: a string without enum, const, pattern or format that is not declared trusted, or one that is declared untrusted
 	Lint      string // the reason given in the lint tag
 }
 
@@ -21,7 +22,7 @@ func (s *Schema) Fields() []Field {
 	var out []Field
 	at := map[string]int{}
 	for _, f := range list(s.root) {
-		field := Field{Path: f.path, Types: f.node.follow().types.String(), Class: f.node.class.String(), Untrusted: f.untrusted(), Lint: f.node.lint}
+		field := Field{Path: f.path, Types: f.node.follow().types.String(), Class: f.node.class, Untrusted: f.untrusted(), Lint: f.node.lint}
 		i, ok := at[f.path]
 		if !ok {
 			at[f.path] = len(out)
@@ -29,7 +30,7 @@ func (s *Schema) Fields() []Field {
 			continue
 		}
 		out[i].Untrusted = out[i].Untrusted || field.Untrusted
-		if out[i].Class == "" {
+		if out[i].Class == redact.ClassUnset {
 			out[i].Class = field.Class
 		}
 	}
@@ -130,7 +131,14 @@ type listed struct {
 
 func (f listed) untrusted() bool {
 	n := f.node.follow()
-	return n.types.has(stringType) && n.constant == nil && n.enum == nil && n.pattern == nil && n.format == noFormat && !f.node.trusted && !f.owner.trusted
+	switch f.owner.class {
+	case redact.ClassTrusted:
+		return false
+	case redact.ClassUntrusted:
+		return n.types.has(stringType)
+	case redact.ClassUnset, redact.ClassSecret, redact.ClassInternal, redact.ClassPersonal:
+	}
+	return n.types.has(stringType) && n.constant == nil && n.enum == nil && n.pattern == nil && n.format == noFormat
 }
 
 // list walks the places of a schema.

@@ -1,6 +1,10 @@
 package validate
 
-import "reflect"
+import (
+	"reflect"
+
+	"github.com/toolcontract/toolcontract/redact"
+)
 
 // types is a set of JSON Schema types.
 type types uint8
@@ -82,11 +86,10 @@ type node struct {
 	source      *value   // the object it was read from
 
 	// What the Go type adds to what the document says; zero for a schema that was compiled from a document.
-	goKind  reflect.Kind
-	goTime  bool
-	class   class
-	lint    string // the reason given in the lint tag
-	trusted bool
+	goKind reflect.Kind
+	goTime bool
+	class  redact.Class
+	lint   string // the reason given in the lint tag
 }
 
 type property struct {

@@ -96,33 +96,87 @@ func (u *OneOf[I, C]) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	return errDiscriminator
 }
 
-// kindOf reads the discriminator of an object.
+// kindOf reads the discriminator of an object. The decoder has read doc as valid before: only its structure is walked.
 func kindOf(doc []byte) (string, error) {
-	dec := jsontext.NewDecoder(bytes.NewReader(doc))
-	if dec.PeekKind() != '{' {
+	i := space(doc, 0)
+	if i >= len(doc) || doc[i] != '{' {
 		return "", errDiscriminator
 	}
-	if _, err := dec.ReadToken(); err != nil {
-		return "", err
-	}
-	for dec.PeekKind() == '"' {
-		name, err := dec.ReadToken()
-		if err != nil {
-			return "", err
-		}
-		if name.String() != discriminator {
-			if err := dec.SkipValue(); err != nil {
-				return "", err
-			}
-			continue
-		}
-		if dec.PeekKind() != '"' {
+	i = space(doc, i+1)
+	for i < len(doc) && doc[i] == '"' {
+		end := stringEnd(doc, i)
+		name := doc[i+1 : end-1]
+		i = colon(doc, end)
+		if i < 0 {
 			break
 		}
-		kind, err := dec.ReadToken()
-		return kind.String(), err
+		if string(name) == discriminator || bytes.IndexByte(name, '\\') >= 0 && plain(name) == discriminator {
+			if doc[i] != '"' {
+				break
+			}
+			return plain(doc[i+1 : stringEnd(doc, i)-1]), nil
+		}
+		if i = space(doc, valueEnd(doc, i)); i >= len(doc) || doc[i] != ',' {
+			break
+		}
+		i = space(doc, i+1)
 	}
 	return "", errDiscriminator
+}
+
+// plain unescapes the inside of a valid string.
+func plain(text []byte) string {
+	if bytes.IndexByte(text, '\\') < 0 {
+		return string(text)
+	}
+	out, err := jsontext.AppendUnquote(nil, append(append([]byte{'"'}, text...), '"'))
+	if err != nil {
+		return ""
+	}
+	return string(out)
+}
+
+// stringEnd returns the position after the valid string at i.
+func stringEnd(doc []byte, i int) int {
+	for i++; i < len(doc); i++ {
+		switch doc[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
+	}
+	return len(doc)
+}
+
+// valueEnd returns the position after the valid value at i.
+func valueEnd(doc []byte, i int) int {
+	depth := 0
+	for i < len(doc) {
+		switch doc[i] {
+		case '"':
+			i = stringEnd(doc, i)
+			if depth == 0 {
+				return i
+			}
+			continue
+		case '{', '[':
+			depth++
+		case '}', ']':
+			if depth--; depth <= 0 {
+				if depth == 0 {
+					i++
+				}
+				return i
+			}
+		case ',':
+			if depth == 0 {
+				return i
+			}
+		}
+		i++
+	}
+	return i
 }
 
 // variants erases the type of the interface, for the one place that derives schemas.

@@ -3,7 +3,6 @@ package validate
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"regexp/syntax"
 	"strings"
 	"unicode/utf8"
@@ -12,22 +11,15 @@ import (
 // pattern is a regular expression of the part that RE2 and ECMA-262 read alike.
 type pattern struct {
 	source string
-	re     *regexp.Regexp
-	loops  segments   // nil: of another kind
-	fast   *automaton // nil: too large, regexp matches
-	max    int        // the longest match in code points of an anchored pattern; unset: no bound
+	loops  segments // nil: of another kind
+	fast   *automaton
+	max    int // the longest match in code points of an anchored pattern; unset: no bound
 }
 
-func (p *pattern) match(s string) bool { return p.re.MatchString(s) }
+func (p *pattern) match(text []byte) bool { return p.fast.match(text) }
 
-func (p *pattern) matchBytes(text []byte) bool {
-	if p.fast != nil {
-		return p.fast.match(text)
-	}
-	return p.re.Match(text)
-}
-
-// compilePattern refuses what the two dialects read differently, so that every reader of the schema means the same.
+// compilePattern refuses what the two dialects read differently, so that every reader of the schema means the same, and
+// what would need too large a table: every pattern takes time linear in the text, and none of it to build at call time.
 func compilePattern(source string) (*pattern, error) {
 	if err := commonDialect(source); err != nil {
 		return nil, err
@@ -37,11 +29,11 @@ func compilePattern(source string) (*pattern, error) {
 		return nil, errors.New("not a regular expression of RE2")
 	}
 	narrow(tree)
-	re, err := regexp.Compile(tree.String())
-	if err != nil {
-		return nil, errors.New("not a regular expression of RE2")
+	fast := newAutomaton(tree)
+	if fast == nil {
+		return nil, errors.New("needs too many states; use smaller bounds, or fewer choices")
 	}
-	return &pattern{source: source, re: re, loops: newSegments(tree), fast: newAutomaton(tree), max: longest(tree)}, nil
+	return &pattern{source: source, loops: newSegments(tree), fast: fast, max: longest(tree)}, nil
 }
 
 // narrow gives the dot what both dialects let it match: RE2 leaves out the line feed alone, ECMA-262 every line
@@ -67,9 +59,11 @@ func commonDialect(source string) error {
 			if i == len(source) {
 				return errors.New("a backslash at the end")
 			}
-			if err := commonEscape(source[i:]); err != nil {
+			n, err := commonEscape(source[i:], inClass)
+			if err != nil {
 				return err
 			}
+			i += n - 1
 		case inClass:
 			if c == ']' {
 				inClass = false
@@ -82,6 +76,14 @@ func commonDialect(source string) error {
 			if strings.HasPrefix(source[i+1:], "]") || strings.HasPrefix(source[i+1:], "^]") {
 				return errors.New("an empty class is not read alike by RE2 and ECMA-262; escape the bracket")
 			}
+		case c == ']' || c == '}':
+			return errors.New("a bracket that closes nothing is not read alike by RE2 and ECMA-262; escape it")
+		case c == '{':
+			end := quantifier(source[i:])
+			if end == 0 {
+				return errors.New("a brace that is no {m}, {m,} or {m,n} is not read alike by RE2 and ECMA-262; escape it")
+			}
+			i += end - 1
 		case strings.HasPrefix(source[i:], "(?") && !strings.HasPrefix(source[i:], "(?:"):
 			return errors.New("(?…) other than (?:…) is not read alike by RE2 and ECMA-262")
 		}
@@ -89,29 +91,48 @@ func commonDialect(source string) error {
 	return nil
 }
 
-func commonEscape(rest string) error {
+// quantifier returns the length of the {m}, {m,} or {m,n} that s begins with, 0 where it does not.
+func quantifier(s string) int {
+	i, digits, comma := 1, 0, false
+	for ; i < len(s); i++ {
+		switch c := s[i]; {
+		case c >= '0' && c <= '9':
+			digits++
+		case c == ',' && digits > 0 && !comma:
+			comma = true
+		case c == '}' && digits > 0:
+			return i + 1
+		default:
+			return 0
+		}
+	}
+	return 0
+}
+
+// commonEscape returns the length of what follows a backslash.
+func commonEscape(rest string, inClass bool) (int, error) {
 	switch c := rest[0]; {
-	case strings.IndexByte(`dDwWtnrfv.*+?()[]{}|^$/\-`, c) >= 0:
-		return nil
+	case strings.IndexByte(`dDwWtnrfv.*+?()[]{}|^$/\`, c) >= 0, c == '-' && inClass:
+		return 1, nil
 	case c == 'b' || c == 'B':
-		return errors.New(`\b is not read alike by RE2 and ECMA-262 inside classes; write the characters`)
+		return 0, errors.New(`\b is not read alike by RE2 and ECMA-262 inside classes; write the characters`)
 	case c == 'x' && len(rest) >= 3 && hexDigit(rest[1]) && hexDigit(rest[2]):
-		return nil
+		return 3, nil
 	case c == 'p' || c == 'P':
 		return unicodeEscape(rest)
 	case c == 's' || c == 'S':
-		return errors.New(`\s means other characters in RE2 than in ECMA-262; write them`)
+		return 0, errors.New(`\s means other characters in RE2 than in ECMA-262; write them`)
 	}
-	return fmt.Errorf(`the escape \%c is not read alike by RE2 and ECMA-262`, rest[0])
+	return 0, fmt.Errorf(`the escape \%c is not read alike by RE2 and ECMA-262`, rest[0])
 }
 
 // unicodeEscape admits \p{L} and the other general categories in short form, which both dialects have.
-func unicodeEscape(rest string) error {
+func unicodeEscape(rest string) (int, error) {
 	end := strings.IndexByte(rest, '}')
 	if len(rest) < 2 || rest[1] != '{' || end < 0 || len(rest[2:end]) > 2 {
-		return errors.New(`only \p{…} with a general category in short form is read alike by RE2 and ECMA-262`)
+		return 0, errors.New(`only \p{…} with a general category in short form is read alike by RE2 and ECMA-262`)
 	}
-	return nil
+	return end + 1, nil
 }
 
 func hexDigit(c byte) bool {

@@ -380,7 +380,7 @@ func textOf(n *node, values []*value) *textCheck {
 		t.max = n.maxLength
 	}
 	t.format = n.format
-	j := judge{max: 1}
+	j := judge{max: 1, memo: map[pair]bool{}}
 	for _, v := range values {
 		if v.kind != stringKind {
 			continue

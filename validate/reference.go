@@ -84,3 +84,29 @@ func (n *node) sameValue() []*node {
 	}
 	return list
 }
+
+// maxApplied bounds how many schemas may apply to one value, by references and combinations: an allOf of two references
+// to an allOf of two references, and so on, doubles at each step.
+const maxApplied = 1000
+
+func (l *loader) fanOut() {
+	counts := map[*node]int{}
+	var count func(n *node) int
+	count = func(n *node) int {
+		if c, ok := counts[n]; ok {
+			return c
+		}
+		c := 1
+		for _, sub := range n.sameValue() {
+			c = min(c+count(sub), maxApplied+1)
+		}
+		counts[n] = c
+		return c
+	}
+	for _, n := range l.nodes {
+		if count(n) > maxApplied {
+			l.fail("", "more than %d schemas apply to one value", maxApplied)
+			return
+		}
+	}
+}

@@ -193,7 +193,7 @@ func (s *scan) listed(c *textCheck, i int) int {
 }
 
 func (c *textCheck) matches(text []byte) bool {
-	if c.pattern != nil && !c.pattern.matchBytes(text) {
+	if c.pattern != nil && !c.pattern.match(text) {
 		return false
 	}
 	if c.format == 0 {

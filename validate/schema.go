@@ -57,9 +57,10 @@ func For[T any](opts ...Option) (*Schema, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := compile(doc, collect(opts), func(root *node) {
+	s, err := compile(doc, collect(opts), func(root *node) error {
 		a := attacher{seen: map[attached]bool{}}
 		a.attach(root, t)
+		return prove(root, t)
 	})
 	if err != nil {
 		return nil, err
@@ -73,16 +74,15 @@ func For[T any](opts ...Option) (*Schema, error) {
 // is known, every format asserted, every pattern read alike by RE2 and ECMA-262, every reference local. The error joins
 // all faults, each with its place. [Schema.Decode] and [Schema.Encode] take such a schema with jsontext.Value alone.
 func Compile(doc jsontext.Value, opts ...Option) (*Schema, error) {
-	return compile(doc, collect(opts), func(*node) {})
+	return compile(doc, collect(opts), func(*node) error { return nil })
 }
 
-func compile(doc jsontext.Value, o options, attach func(*node)) (*Schema, error) {
+func compile(doc jsontext.Value, o options, attach func(*node) error) (*Schema, error) {
 	root, raw, err := load(bytes.Clone(doc))
 	if err != nil {
 		return nil, err
 	}
-	attach(root)
-	if err := errors.Join(lint(root), classes(root, o)); err != nil {
+	if err := errors.Join(lint(root), attach(root), classes(root, o)); err != nil {
 		return nil, err
 	}
 	return finish(root, raw, o)
@@ -114,7 +114,7 @@ func classes(root *node, o options) error {
 	}
 	var faults []error
 	for _, f := range list(root) {
-		if f.node.class == secret || f.node.class == internal {
+		if !f.node.class.Crosses() {
 			faults = append(faults, fmt.Errorf("%s: the class %s does not cross the boundary; leave the field out of the output", f.path, f.node.class))
 		}
 	}

@@ -45,10 +45,3 @@ func TestParsingSuite(t *testing.T) {
 	}
 	require.Greater(t, ran, 300)
 }
-
-func code(t *testing.T, err error) envelope.Code {
-	t.Helper()
-	var e *envelope.Error
-	require.ErrorAs(t, err, &e)
-	return e.Code
-}

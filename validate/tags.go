@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/invopop/jsonschema"
+
+	"github.com/toolcontract/toolcontract/redact"
 )
 
 // hooker is a type that says its own schema, as invopop/jsonschema asks for it.
@@ -19,8 +21,7 @@ func hooked(t reflect.Type) bool { return t.Implements(reflect.TypeFor[hooker]()
 type tags struct {
 	required, nullable bool
 	words              []keyword
-	class              class
-	trusted            bool
+	class              redact.Class
 	lint               string
 }
 
@@ -34,30 +35,6 @@ func (t tags) number(name string) (uint64, bool) {
 		}
 	}
 	return 0, false
-}
-
-// class says what a field holds, for redaction and the data map. The zero value is plain.
-type class uint8
-
-const (
-	plain class = iota
-	internal
-	personal
-	secret
-)
-
-func (c class) String() string {
-	switch c {
-	case plain:
-		return ""
-	case internal:
-		return "internal"
-	case personal:
-		return "personal"
-	case secret:
-		return "secret"
-	}
-	return "invalid"
 }
 
 // tags reads what the reflector would read, and refuses what it would skip in silence: a misspelt keyword is a rule
@@ -98,19 +75,11 @@ func (d *deriver) tags(f reflect.StructField, path string) tags {
 }
 
 func (d *deriver) fieldClass(f reflect.StructField, path string) (t tags) {
-	switch c := f.Tag.Get("redact"); c {
-	case "":
-	case "secret":
-		t.class = secret
-	case "personal":
-		t.class = personal
-	case "internal":
-		t.class = internal
-	case "trusted":
-		t.trusted = true
-	default:
-		d.fail(path, "the redact tag knows secret, personal, internal and trusted")
+	class, err := redact.ClassOf(f)
+	if err != nil {
+		d.fail(path, "the redact tag: %w", err)
 	}
+	t.class = class
 	reason, ok := f.Tag.Lookup("lint")
 	if ok && strings.TrimSpace(reason) == "" {
 		d.fail(path, "the lint tag gives a reason, and this one is empty")
@@ -136,9 +105,7 @@ func splitTag(raw string) []string {
 
 // keywordsFor lists the keywords that the tag of a field of the type may carry; those of an array's items too.
 func keywordsFor(t reflect.Type) []string {
-	if t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
+	t = bare(t)
 	if known(t) != nil {
 		return []string{"default", "example", "readOnly", "writeOnly"}
 	}
@@ -181,9 +148,9 @@ func numeric() []string {
 
 // tagValue refuses values that the reflector would drop in silence.
 func tagValue(t reflect.Type, name, text string) error {
-	scalar := t
-	for scalar.Kind() == reflect.Pointer || scalar.Kind() == reflect.Slice || scalar.Kind() == reflect.Array {
-		scalar = scalar.Elem()
+	scalar := bare(t)
+	for scalar.Kind() == reflect.Slice || scalar.Kind() == reflect.Array {
+		scalar = bare(scalar.Elem())
 	}
 	switch name {
 	case "minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties":
