@@ -129,12 +129,7 @@ func TestPatternsTakeLinearTime(t *testing.T) {
 	for _, source := range []string{"^(a+)+$", "^(a|aa)+$", "^(a*)*$", "(a|a)*b", "^(a?){30}a{30}$", "(a|b)*a(a|b){7}", "^\\\\p{Lu}?\\\\p{L}*$"} {
 		s, err := validate.Compile([]byte(`{"type":"string","maxLength":20000,"pattern":"` + source + `"}`))
 		require.NoError(t, err, source)
-		best := time.Hour
-		for range 3 {
-			start := time.Now()
-			_ = s.Check(quote(t, text), validate.Limits{})
-			best = min(best, time.Since(start))
-		}
-		require.Less(t, best, 10*time.Millisecond, source)
+		doc := quote(t, text)
+		require.Less(t, fastest(func() { _ = s.Check(doc, validate.Limits{}) }), 10*time.Millisecond, source)
 	}
 }
