@@ -216,3 +216,74 @@ func FuzzGenerated(f *testing.F) {
 		agree(t, s, newGenerator(seed, s.schema.JSON(), seed%3 > 0).document(), validate.Limits{})
 	})
 }
+
+// roundTrip decodes a document, encodes what came of it and decodes that: the schema accepts what T writes, and T reads
+// what the schema accepts.
+func roundTrip[T any](t *testing.T, s *validate.Schema, doc []byte) {
+	t.Helper()
+	v, err := s.Decode[T](doc, validate.Limits{})
+	if err != nil {
+		require.Error(t, s.Check(doc, validate.Limits{}), "accepted and not read: %s", doc)
+		return
+	}
+	out, err := s.Encode(v, validate.Limits{})
+	require.NoError(t, err, "read and not written again: %s", doc)
+	again, err := s.Decode[T](out, validate.Limits{})
+	require.NoError(t, err, "%s", out)
+	second, err := s.Encode(again, validate.Limits{})
+	require.NoError(t, err)
+	require.Equal(t, string(out), string(second))
+}
+
+func FuzzDecode(f *testing.F) {
+	schemas := map[uint8]*validate.Schema{}
+	add := func(n uint8, s *validate.Schema, err error) {
+		require.NoError(f, err)
+		schemas[n] = s
+		for seed := range uint64(4) {
+			f.Add(n, newGenerator(seed, s.JSON(), false).document())
+		}
+	}
+	s, err := validate.For[tree]()
+	add(0, s, err)
+	s, err = validate.For[drawing]()
+	add(1, s, err)
+	s, err = validate.For[ordersArgs]()
+	add(2, s, err)
+	f.Fuzz(func(t *testing.T, which uint8, doc []byte) {
+		switch which % 3 {
+		case 0:
+			roundTrip[tree](t, schemas[0], doc)
+		case 1:
+			roundTrip[drawing](t, schemas[1], doc)
+		case 2:
+			if strings.Contains(string(doc), `"limit":0`) || strings.Contains(string(doc), `"status":""`) {
+				return
+			}
+			roundTrip[ordersArgs](t, schemas[2], doc)
+		}
+	})
+}
+
+func FuzzEncode(f *testing.F) {
+	s, err := validate.For[everything](validate.Output())
+	require.NoError(f, err)
+	judge := judged(f, "everything", s, nil)
+	f.Add(int8(1), uint16(2), int64(3), uint64(4), float32(5), 6.5, 7, true, "text", "open", "EUR", int64(8), "tag", "key")
+	f.Add(int8(-128), uint16(65535), int64(-1<<63), uint64(1<<64-1), float32(-0.1), -4.99, 0, false, "é\u2028", "half open", "", int64(-62135596800), "", "\x00")
+	f.Fuzz(func(t *testing.T, short int8, word uint16, long int64, huge uint64, small float32, large float64, step int, flag bool, text, state, code string, at int64, tag, key string) {
+		v := everything{
+			Short: short, Word: word, Long: long, Huge: huge, Small: small, Large: large, Step: step, Flag: flag, Text: text, State: state, Code: code,
+			At: time.Unix(at, 0).UTC(), Tags: []string{tag}, Counts: map[string]int8{key: short},
+			Shape: validate.OneOf[shape, shapes]{Value: circle{Radius: large}}, Null: &tag,
+		}
+		out, err := s.Encode(v, validate.Limits{})
+		if err != nil {
+			require.Equal(t, "OUTPUT_INVALID", string(codeOf(t, err)))
+			return
+		}
+		require.NoError(t, s.Check(out, validate.Limits{}))
+		require.True(t, judge.kaptinlin.ValidateJSON(out).IsValid(), "%s", out)
+		roundTrip[everything](t, s, out)
+	})
+}

@@ -28,14 +28,15 @@ type deriver struct {
 	names  map[reflect.Type]string // of definitions, under $defs; the root's is empty
 	taken  map[string]bool
 	defs   map[string]*jsonschema.Schema
-	first  map[string]string // where a definition was met first
+	first  map[string]string     // where a definition was met first
+	met    map[reflect.Type]bool // structs whose fields were looked at for their faults alone
 	order  []reflect.Type
 	faults []error
 }
 
 // derive returns the document for t, or every fault of the type and its tags, each with its field.
 func derive(t reflect.Type) (jsontext.Value, error) {
-	d := &deriver{root: t, names: map[reflect.Type]string{}, taken: map[string]bool{}, defs: map[string]*jsonschema.Schema{}, first: map[string]string{}}
+	d := &deriver{root: t, names: map[reflect.Type]string{}, taken: map[string]bool{}, defs: map[string]*jsonschema.Schema{}, first: map[string]string{}, met: map[reflect.Type]bool{}}
 	root := d.whole(t, "")
 	for i := 0; i < len(d.order); i++ { // making one definition may ask for more
 		name := d.names[d.order[i]]
@@ -69,19 +70,11 @@ func (d *deriver) whole(t reflect.Type, where string) *jsonschema.Schema {
 		d.fail(where, "%s", why)
 		return &jsonschema.Schema{}
 	}
+	if known(t) == nil && !hooked(t) && t.Kind() == reflect.Struct {
+		return d.structure(t, where)
+	}
 	s := d.reflect(t)
-	if s == nil {
-		d.fail(where, "%s has no form in JSON Schema", t)
-		return &jsonschema.Schema{}
-	}
-	switch {
-	case known(t) != nil, hooked(t):
-		d.values(t, s, where)
-	case t.Kind() == reflect.Struct:
-		d.structure(t, s, where)
-	default:
-		d.complete(t, s, where)
-	}
+	d.complete(t, s, where)
 	return s
 }
 
@@ -188,14 +181,19 @@ func (d *deriver) values(t reflect.Type, s *jsonschema.Schema, where string) {
 	}
 }
 
-// structure lints the fields of a struct and completes what the reflector made of them.
-func (d *deriver) structure(t reflect.Type, s *jsonschema.Schema, where string) {
+// structure lints the fields of a struct, lets the reflector derive it, and completes what that made of them.
+func (d *deriver) structure(t reflect.Type, where string) *jsonschema.Schema {
+	d.met[t] = true
+	before := len(d.faults)
 	list := d.fields(t, where)
+	if len(d.faults) > before {
+		d.missed(list)
+		return &jsonschema.Schema{}
+	}
+	s := d.reflect(t)
 	if s.Properties == nil || s.Properties.Len() != len(list) {
-		if len(d.faults) == 0 {
-			d.fail(where, "%s: its members cannot be derived as encoding/json writes them", t)
-		}
-		return
+		d.fail(where, "%s: its members cannot be derived as encoding/json writes them", t)
+		return s
 	}
 	for _, f := range list {
 		p, ok := s.Properties.Get(f.name)
@@ -205,6 +203,29 @@ func (d *deriver) structure(t reflect.Type, s *jsonschema.Schema, where string) 
 		}
 		d.complete(f.typ, d.beneath(f, p), f.where)
 		d.objectTags(f, p)
+	}
+	return s
+}
+
+// missed reports the types that cannot stand among fields which are not derived for another fault.
+func (d *deriver) missed(list []field) {
+	for _, f := range list {
+		t := bare(f.typ)
+		at := f.where
+		for ; refused(t) == "" && (t.Kind() == reflect.Slice || t.Kind() == reflect.Array || t.Kind() == reflect.Map); t = t.Elem() {
+			if at += "[]"; t.Kind() == reflect.Map {
+				at = strings.TrimSuffix(at, "[]") + "{}"
+			}
+		}
+		switch why := refused(t); {
+		case why != "":
+			d.fail(at, "%s", why)
+		case t.Kind() == reflect.Struct && known(t) == nil && !hooked(t) && !d.met[t]:
+			d.met[t] = true
+			if _, union := reflect.Zero(t).Interface().(unionType); !union {
+				d.missed(d.fields(t, at))
+			}
+		}
 	}
 }
 
@@ -271,7 +292,7 @@ func (d *deriver) complete(t reflect.Type, s *jsonschema.Schema, where string) {
 		d.element(t.Elem(), s.AdditionalProperties, where+"{}")
 	default:
 		if low, high, ok := integerBounds(t.Kind()); ok {
-			d.integer(s, low, high, where)
+			integer(s, low, high)
 		}
 	}
 }
@@ -318,17 +339,8 @@ func integerBounds(k reflect.Kind) (low, high string, ok bool) {
 	return "", "", false
 }
 
-// integer gives an integer the bounds of its kind where the tags give none, and refuses tags that promise more.
-func (d *deriver) integer(s *jsonschema.Schema, low, high, where string) {
-	least, most := parseDecimal([]byte(low)), parseDecimal([]byte(high))
-	for _, b := range []json.Number{s.Minimum, s.Maximum, s.ExclusiveMinimum, s.ExclusiveMaximum} {
-		if b == "" {
-			continue
-		}
-		if v := parseDecimal([]byte(b)); v.compare(least) < 0 || v.compare(most) > 0 {
-			d.fail(where, "the bound %s lies outside what its Go type can hold", b)
-		}
-	}
+// integer gives an integer the bounds of its kind where the tags give none.
+func integer(s *jsonschema.Schema, low, high string) {
 	if s.Minimum == "" && s.ExclusiveMinimum == "" {
 		s.Minimum = json.Number(low)
 	}
@@ -373,8 +385,7 @@ func (d *deriver) union(t reflect.Type, u unionType, where string) *jsonschema.S
 }
 
 func (d *deriver) variant(v variant, where string) *jsonschema.Schema {
-	s := d.reflect(v.typ)
-	d.structure(v.typ, s, where)
+	s := d.structure(v.typ, where)
 	own := s.Properties
 	if own != nil {
 		if _, ok := own.Get(discriminator); ok {

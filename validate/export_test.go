@@ -1,5 +1,7 @@
 package validate
 
+import "reflect"
+
 // Accepts is the scan's word alone.
 func (s *Schema) Accepts(doc []byte, l Limits) bool {
 	return s.fast != nil && accepts(s.fast, doc, l.filled())
@@ -43,3 +45,6 @@ func Pattern(source, text string) (automaton, loops, haveLoops bool, err error) 
 	}
 	return
 }
+
+// Derive derives a type that is made at run time, which [For] cannot be asked for.
+func Derive(t reflect.Type) ([]byte, error) { return derive(t) }

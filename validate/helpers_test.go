@@ -19,7 +19,7 @@ func quote(t testing.TB, text string) []byte {
 	return doc
 }
 
-func code(t testing.TB, err error) envelope.Code {
+func codeOf(t testing.TB, err error) envelope.Code {
 	t.Helper()
 	var e *envelope.Error
 	require.ErrorAs(t, err, &e)

@@ -104,11 +104,11 @@ func TestTheFirstFaultFromTheLeftIsReported(t *testing.T) {
 func TestZeroLimitsAreTheDefaults(t *testing.T) {
 	t.Parallel()
 	require.NoError(t, validate.Parse([]byte(nested(32)), validate.Limits{Depth: -1}))
-	require.Equal(t, envelope.TooDeep, code(t, validate.Parse([]byte(nested(33)), validate.Limits{})))
+	require.Equal(t, envelope.TooDeep, codeOf(t, validate.Parse([]byte(nested(33)), validate.Limits{})))
 	require.NoError(t, validate.Parse([]byte(members(256)), validate.Limits{}))
-	require.Equal(t, envelope.PayloadTooLarge, code(t, validate.Parse([]byte(members(257)), validate.Limits{})))
+	require.Equal(t, envelope.PayloadTooLarge, codeOf(t, validate.Parse([]byte(members(257)), validate.Limits{})))
 	require.NoError(t, validate.Parse([]byte(list(1024, "1")), validate.Limits{}))
-	require.Equal(t, envelope.PayloadTooLarge, code(t, validate.Parse([]byte(list(1025, "1")), validate.Limits{})))
+	require.Equal(t, envelope.PayloadTooLarge, codeOf(t, validate.Parse([]byte(list(1025, "1")), validate.Limits{})))
 }
 
 // TestHostileDocumentsAreCheap: each is answered within ten milliseconds at the default limits.

@@ -95,7 +95,7 @@ func TestEncodeWritesEmptyForNilAndRefusesWhatBreaksTheContract(t *testing.T) {
 	require.Equal(t, "enum", e.Rule)
 
 	_, err = s.Encode(answer{State: "open", Ratio: math.NaN()}, validate.Limits{})
-	require.Equal(t, envelope.OutputInvalid, code(t, err))
+	require.Equal(t, envelope.OutputInvalid, codeOf(t, err))
 
 	_, err = s.Encode(answer{State: "open", Counts: map[string]int{"customer_7": 1, "x": math.MaxInt}}, validate.Limits{Exponent: 1, NumberDigits: 18})
 	require.ErrorAs(t, err, &e)

@@ -35,7 +35,7 @@ func TestParsingSuite(t *testing.T) {
 			err := validate.Parse(doc, limits)
 			switch {
 			case duplicates[f.Name()]:
-				require.Equal(t, envelope.DuplicateMember, code(t, err))
+				require.Equal(t, envelope.DuplicateMember, codeOf(t, err))
 			case strings.HasPrefix(f.Name(), "y_"):
 				require.NoError(t, err)
 			case strings.HasPrefix(f.Name(), "n_"):

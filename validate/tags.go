@@ -169,7 +169,12 @@ func tagValue(t reflect.Type, name, text string) error {
 		_, err := compilePattern(text)
 		return err
 	case "multipleOf", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum":
-		return jsonNumber(text, false)
+		if err := jsonNumber(text, false); err != nil || name == "multipleOf" {
+			return err
+		}
+		if low, high, ok := integerBounds(scalar.Kind()); ok {
+			return within(text, low, high)
+		}
 	case "enum", "example", "default":
 		switch _, _, integer := integerBounds(scalar.Kind()); {
 		case integer:
@@ -179,6 +184,15 @@ func tagValue(t reflect.Type, name, text string) error {
 		case scalar.Kind() == reflect.Bool && text != "true" && text != "false":
 			return fmt.Errorf("must be true or false")
 		}
+	}
+	return nil
+}
+
+// within refuses a bound that promises more than the Go type can hold.
+func within(text, low, high string) error {
+	d := parseDecimal([]byte(text))
+	if d.compare(parseDecimal([]byte(low))) < 0 || d.compare(parseDecimal([]byte(high))) > 0 {
+		return fmt.Errorf("lies outside what the Go type can hold")
 	}
 	return nil
 }

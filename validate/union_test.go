@@ -75,9 +75,9 @@ func TestAUnionWithoutAVariantIsNoDocument(t *testing.T) {
 	s, err := validate.For[drawing](validate.Output())
 	require.NoError(t, err)
 	_, err = s.Encode(drawing{}, validate.Limits{})
-	require.Equal(t, envelope.OutputInvalid, code(t, err))
+	require.Equal(t, envelope.OutputInvalid, codeOf(t, err))
 	_, err = s.Encode(drawing{Main: validate.OneOf[shape, shapes]{Value: stranger{}}}, validate.Limits{})
-	require.Equal(t, envelope.OutputInvalid, code(t, err), "a type that is none of the cases")
+	require.Equal(t, envelope.OutputInvalid, codeOf(t, err), "a type that is none of the cases")
 }
 
 type stranger struct{}
