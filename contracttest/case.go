@@ -1,0 +1,52 @@
+package contracttest
+
+import (
+	"github.com/toolcontract/toolcontract/envelope"
+)
+
+// Case is one document and what a boundary must do with it. Cases come from the published schema alone. An invalid case
+// has one fault and is otherwise valid.
+type Case struct {
+	// Name is the case's place in the run: input/preview_refund_v2/destination/oneOf/1/iban/pattern-flip-0. It holds no
+	// value, no space and no sign of a regular expression, is unique, and is the same each time.
+	Name string
+	// Tool is the wire name; Keyword the keyword of JSON Schema that the case is about, or wire, limits.
+	Tool, Keyword string
+	// Raw are the bytes to send.
+	Raw []byte
+	// Valid: the schema admits the document. Want is then zero.
+	Valid bool
+	Want  Refusal
+	// Canary are the texts that must not turn up in a refusal, log, audit event, metric or span.
+	Canary []string
+
+	names []string // member names that may stand in the answer to their sender, and nowhere else
+	place string   // the place's name, for the report
+}
+
+// Refusal is how a boundary refuses. An empty Rule is not compared, for boundaries that do not say it.
+type Refusal struct {
+	Code  envelope.Code
+	Field string // path, empty at the root
+	Rule  string // the broken keyword, limit, nul or type
+}
+
+func invalid(rule, field string) Refusal {
+	return Refusal{Code: envelope.InvalidArgument, Field: field, Rule: rule}
+}
+
+func tooLarge(field string) Refusal {
+	return Refusal{Code: envelope.PayloadTooLarge, Field: field, Rule: "limit"}
+}
+
+// mutation is one change of a value at a place, and what must come of it.
+type mutation struct {
+	op, keyword string
+	value       *value
+	want        Refusal // zero: the document stays valid
+	form        bool    // refused before any schema: nothing captures it
+	canary      []string
+	names       []string
+}
+
+func (m mutation) valid() bool { return m.want.Code == "" }

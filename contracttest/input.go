@@ -1,0 +1,291 @@
+package contracttest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/toolcontract/toolcontract/envelope"
+)
+
+// input runs the cases of every tool's input.
+func (r *runner) input(cat *catalogue) {
+	r.controls(cat)
+	for _, p := range cat.tools {
+		cases, rows, err := r.o.cases(p)
+		r.report.Keywords = append(r.report.Keywords, rows...)
+		r.fault(err)
+		in := &inputs{r: r, cat: cat, tool: p}
+		for _, c := range cases {
+			r.leaf(c.Name, func(tb testing.TB) *Failure {
+				tb.Helper()
+				return in.run(tb, c)
+			})
+		}
+		in.close()
+	}
+}
+
+// inputs runs the cases of one tool. Refused cases share a fixture as long as they leave no trace; each accepted one has
+// its own.
+type inputs struct {
+	r       *runner
+	cat     *catalogue
+	tool    published
+	shared  *live
+	owner   *bench
+	reached int // accepted cases that reached a handler
+	valid   int
+}
+
+func (in *inputs) close() {
+	in.drop()
+	if in.valid > 0 && in.reached == 0 && !in.indirect() && in.r.report.Executed == in.r.planned {
+		in.r.leaf(join("input", in.tool.Name, "reached"), func(testing.TB) *Failure {
+			return &Failure{Want: "a valid case that reaches the handler", Got: fmt.Sprintf("all %d were turned away", in.valid), Hint: "give Examples that Check admits"}
+		})
+	}
+}
+
+// indirect reports whether a tool takes ids alone, of things that are not there: a right id is then not found.
+func (in *inputs) indirect() bool { return in.tool.isCommit() || in.tool.builtIn() }
+
+func (in *inputs) drop() {
+	if in.owner != nil {
+		in.owner.done()
+	}
+	in.shared, in.owner = nil, nil
+}
+
+func (r *runner) live(tb testing.TB, cat *catalogue) (*live, error) {
+	tb.Helper()
+	f, err := r.fixture(tb)
+	if err != nil {
+		return nil, err
+	}
+	names := cat.names()
+	s, err := f.start(f.Authority(""), "run-1", names...)
+	if err != nil {
+		return nil, err
+	}
+	return &live{f, s}, nil
+}
+
+// borrow returns the shared fixture, made outside any one case.
+func (in *inputs) borrow() (*live, error) {
+	if in.shared != nil {
+		return in.shared, nil
+	}
+	in.owner = &bench{name: in.tool.Name}
+	made := make(chan error, 1)
+	go func() {
+		err := errors.New("contracttest: New gave up")
+		defer func() { made <- err }()
+		in.shared, err = in.r.live(in.owner, in.cat)
+	}()
+	if err := <-made; err != nil {
+		in.shared = nil
+		return nil, errors.Join(append([]error{err}, texts(in.owner.failed)...)...)
+	}
+	return in.shared, nil
+}
+
+func texts(list []string) (errs []error) {
+	for _, s := range list {
+		errs = append(errs, errors.New(s))
+	}
+	return errs
+}
+
+func (in *inputs) run(tb testing.TB, c Case) *Failure {
+	tb.Helper()
+	want, expected := in.r.o.expected(c.Name)
+	if c.Valid || expected {
+		return in.fresh(tb, c, want, expected)
+	}
+	l, err := in.borrow()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), in.r.o.perCase)
+	defer cancel()
+	s := l.call(ctx, c.Tool, c.Raw)
+	in.count(s)
+	f := in.refused(c, c.Want, s)
+	if f != nil || len(s.entries) > 0 {
+		in.drop() // what it left behind must not be blamed on another
+	}
+	return f
+}
+
+func (in *inputs) fresh(tb testing.TB, c Case, want Refusal, expected bool) *Failure {
+	tb.Helper()
+	l, err := in.r.live(tb, in.cat)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), in.r.o.perCase)
+	defer cancel()
+	s := l.call(ctx, c.Tool, c.Raw)
+	in.count(s)
+	if expected {
+		return in.expected(c, want, s)
+	}
+	in.valid++
+	return in.accepted(c, s)
+}
+
+func (in *inputs) count(s seen) {
+	in.r.report.HandlerCalls += len(s.entries)
+	if s.result.OK {
+		in.r.report.Accepted++
+	} else {
+		in.r.report.Refused++
+	}
+}
+
+func (o *options) expected(name string) (Refusal, bool) {
+	for _, e := range o.expects {
+		if matchName(e.pattern, name) {
+			e.matched++
+			return e.want, true
+		}
+	}
+	return Refusal{}, false
+}
+
+func (c Case) failure(s seen, want, got string) *Failure {
+	op := c.Name[lastSlash(c.Name)+1:]
+	return &Failure{Operator: op, Keyword: c.Keyword, Field: c.Want.Field, Want: want, Got: got, HandlerCalls: len(s.entries), Sent: shown(c.Raw)}
+}
+
+func lastSlash(s string) int {
+	for i := len(s) - 1; i >= 0; i-- {
+		if s[i] == '/' {
+			return i
+		}
+	}
+	return -1
+}
+
+// refused: the code, the place, the rule; no handler ran; nothing holds the value.
+func (in *inputs) refused(c Case, want Refusal, s seen) *Failure {
+	text := want.String() + "; the handler not called; nothing echoed"
+	e := s.result.Error
+	leaks := s.leaks(c.Canary, c.names)
+	switch {
+	case s.result.OK || e == nil:
+		return c.failure(s, text, s.gotten())
+	case e.Code != want.Code, e.Field != want.Field, want.Rule != "" && e.Rule != want.Rule:
+		return c.failure(s, text, s.gotten())
+	case len(s.entries) > 0:
+		return c.failure(s, text, s.gotten()+", after the handler was entered")
+	case len(s.result.Data) > 0:
+		return c.failure(s, text, "data beside the error")
+	case e.Retryable:
+		return c.failure(s, text, "a refusal that says it is worth a retry")
+	case !plain(e):
+		return c.failure(s, text, "a message that is not the declared one")
+	case len(leaks) > 0:
+		f := c.failure(s, text, s.gotten())
+		f.Leaks = leaks
+		return f
+	}
+	return nil
+}
+
+// accepted: the handler ran, once, with the value that was sent.
+func (in *inputs) accepted(c Case, s seen) *Failure {
+	const text = "accepted; the handler called once with what was sent; nothing in a sink"
+	e := s.result.Error
+	if in.indirect() {
+		if e == nil || e.Code != envelope.NotFound || len(s.entries) > 0 {
+			return c.failure(s, "NOT_FOUND: a well-formed id of nothing", s.gotten())
+		}
+		in.reached++
+		return nil
+	}
+	if len(s.entries) == 0 {
+		f := c.failure(s, text, s.gotten())
+		f.Hint = "the schema admits the document: if a Check refuses it, give Examples or Expect"
+		return f
+	}
+	in.reached++
+	if most := in.entrances(); len(s.entries) > most {
+		return c.failure(s, text, fmt.Sprintf("%d entrances where %d are declared", len(s.entries), most))
+	}
+	for _, entry := range s.entries {
+		if entry.Tool != c.Tool {
+			return c.failure(s, text, "the handler of another tool was entered")
+		}
+		if !sameAsSent(entry.In, c.Raw) {
+			return c.failure(s, text, "the handler got another value than was sent")
+		}
+	}
+	if e != nil && slices.Contains(boundaryCodes(), e.Code) {
+		return c.failure(s, text, s.gotten()+", after the handler was entered")
+	}
+	if leaks := s.leaks(c.Canary, nil); len(leaks) > 0 {
+		f := c.failure(s, text, s.gotten())
+		f.Leaks = leaks
+		return f
+	}
+	return nil
+}
+
+// entrances is how often one call may enter the tool's handler: a preview twice, a read as often as it declares.
+func (in *inputs) entrances() int {
+	switch m := in.tool.manifest; {
+	case in.tool.isPreview():
+		return 2
+	case m.Retry != nil:
+		return m.Retry.Attempts
+	}
+	return 1
+}
+
+func boundaryCodes() []envelope.Code {
+	return []envelope.Code{
+		envelope.MalformedJSON, envelope.DuplicateMember, envelope.TrailingData, envelope.PayloadTooLarge, envelope.TooDeep,
+		envelope.UnknownField, envelope.InvalidArgument, envelope.UnknownTool, envelope.UnsupportedVersion,
+	}
+}
+
+// expected: what the author's Expect says.
+func (in *inputs) expected(c Case, want Refusal, s seen) *Failure {
+	e := s.result.Error
+	if e == nil || e.Code != want.Code || e.Field != want.Field || want.Rule != "" && e.Rule != want.Rule {
+		return c.failure(s, want.String()+", as Expect says", s.gotten())
+	}
+	if leaks := s.leaks(c.Canary, c.names); len(leaks) > 0 {
+		f := c.failure(s, want.String()+", nothing echoed", s.gotten())
+		f.Leaks = leaks
+		return f
+	}
+	return nil
+}
+
+// controls plants a text in each sink, which must be found: otherwise nothing that is not found there means anything.
+func (r *runner) controls(cat *catalogue) {
+	r.leaf("input/controls", func(tb testing.TB) *Failure {
+		tb.Helper()
+		l, err := r.live(tb, cat)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		const planted = "Zq7-control-kX9-planted"
+		for name, s := range l.f.Sinks {
+			if s.Drain == nil || s.Plant == nil {
+				return &Failure{Want: "a sink that can be drained and planted", Got: "none in " + name}
+			}
+			s.Drain()
+			s.Plant(planted)
+			if (seen{sinks: map[string][]byte{name: s.Drain()}}).leaks([]string{planted}, nil) == nil {
+				return &Failure{Want: "the planted text in " + name, Got: "nothing", Hint: "the sink does not see what the boundary writes"}
+			}
+		}
+		return nil
+	})
+}

@@ -1,0 +1,128 @@
+package contracttest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json/jsontext"
+	"encoding/json/v2"
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/toolcontract/toolcontract/envelope"
+	"github.com/toolcontract/toolcontract/redact"
+)
+
+// live is a fixture with a run under way.
+type live struct {
+	f       *Fixture
+	session Session
+}
+
+// seen is what one call left behind.
+type seen struct {
+	result  envelope.Result
+	entries []Entry
+	sinks   map[string][]byte
+}
+
+func (l *live) drain() map[string][]byte {
+	out := map[string][]byte{}
+	for name, s := range l.f.Sinks {
+		out[name] = s.Drain()
+	}
+	return out
+}
+
+// call sends one document and gathers what came of it.
+func (l *live) call(ctx context.Context, wire string, raw []byte) seen {
+	l.drain()
+	l.f.Probe.Entries()
+	r := l.session.Call(ctx, envelope.Call{ID: "contracttest-1", Tool: wire, Arguments: jsontext.Value(raw)})
+	return seen{r, l.f.Probe.Entries(), l.drain()}
+}
+
+// leaks searches for values: in the answer's error and its causes, and in every sink. names may stand in the answer.
+func (s seen) leaks(canaries, names []string) (found []string) {
+	look := func(where string, text []byte, c redact.Canary) {
+		if traces := c.Search(text); len(traces) > 0 {
+			found = append(found, where+": "+traces[0].String())
+		}
+	}
+	answer := s.answerText()
+	for _, value := range canaries {
+		c, err := redact.NewCanary(value)
+		if err != nil {
+			continue
+		}
+		look("the answer", answer, c)
+		for _, name := range slices.Sorted(maps.Keys(s.sinks)) {
+			look(name, s.sinks[name], c)
+		}
+	}
+	for _, value := range names {
+		c, err := redact.NewCanary(value)
+		if err != nil {
+			continue
+		}
+		for _, name := range slices.Sorted(maps.Keys(s.sinks)) {
+			look(name, s.sinks[name], c)
+		}
+	}
+	return found
+}
+
+// answerText is everything that an error says, in each way of printing it.
+func (s seen) answerText() []byte {
+	var b bytes.Buffer
+	if s.result.Error == nil {
+		return nil
+	}
+	if doc, err := json.Marshal(s.result.Error); err == nil {
+		b.Write(doc)
+	}
+	for err := error(s.result.Error); err != nil; err = errors.Unwrap(err) {
+		fmt.Fprintf(&b, "\n%v\n%+v\n%#v", err, err, err)
+	}
+	return b.Bytes()
+}
+
+// gotten says how a call was answered.
+func (s seen) gotten() string {
+	r := s.result
+	switch {
+	case r.OK && r.Error == nil:
+		return "accepted"
+	case r.Error == nil:
+		return "neither data nor an error"
+	}
+	return Refusal{r.Error.Code, r.Error.Field, r.Error.Rule}.String()
+}
+
+// sameAsSent reports whether what a handler got is what was sent, as the standard library reads it into the handler's type.
+func sameAsSent(in any, raw []byte) bool {
+	if in == nil {
+		return false
+	}
+	if v, ok := in.(jsontext.Value); ok {
+		a, err := redact.Canonical(v)
+		b, err2 := redact.Canonical(jsontext.Value(raw))
+		return err == nil && err2 == nil && bytes.Equal(a, b)
+	}
+	fresh := reflect.New(reflect.TypeOf(in))
+	if err := json.Unmarshal(raw, fresh.Interface(), json.RejectUnknownMembers(true)); err != nil {
+		return false
+	}
+	return reflect.DeepEqual(in, fresh.Elem().Interface())
+}
+
+// plain reports whether a refusal's message is the declared one: words that were composed can hold a value.
+func plain(e *envelope.Error) bool {
+	d, ok := envelope.Declared(e.Code)
+	return !ok || e.Message == d.Message
+}
+
+func join(parts ...string) string { return strings.Join(parts, "/") }

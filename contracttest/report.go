@@ -1,0 +1,134 @@
+package contracttest
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Report is what a run of the suites came to.
+type Report struct {
+	Keywords []KeywordRow // what was made of each keyword of each tool's input
+	Skips    []SkipRow
+	Failures []Failure
+	// Executed counts the cases that ran; Refused and Accepted those of the Input suite by how they were answered.
+	Executed, Refused, Accepted, HandlerCalls int
+
+	faults []error // of the generator, of options, of fixtures
+}
+
+// KeywordRow says what was made of one keyword at one place.
+type KeywordRow struct {
+	Tool, Place, Keyword string
+	Valid, Invalid       int    // cases
+	Implied              string // what leaves nothing for the keyword to refuse; empty otherwise
+}
+
+// SkipRow is one Skip and how many cases it matched.
+type SkipRow struct {
+	Pattern, Reason string
+	Matched         int
+}
+
+// Failure is one case that went wrong, with what is needed to mend the adapter.
+type Failure struct {
+	Case, Test     string // its name; the test that ran it, empty under Check
+	Operator       string // what was done to a valid document
+	Keyword, Field string
+	Want, Got      string
+	HandlerCalls   int
+	Leaks          []string // sink and form, where a value turned up
+	Sent           string   // the document, or its beginning
+	Hint           string
+}
+
+// Err returns nil when everything that was asked for ran and passed. A run in which nothing was executed is an error.
+func (r *Report) Err() error {
+	errs := append([]error(nil), r.faults...)
+	for i := range r.Failures {
+		errs = append(errs, errors.New(r.Failures[i].String()))
+	}
+	if r.Executed == 0 {
+		errs = append(errs, errors.New("contracttest: no case was executed"))
+	}
+	return errors.Join(errs...)
+}
+
+// String is the failure on one screen.
+func (f Failure) String() string {
+	var b strings.Builder
+	line := func(name, text string) {
+		if text != "" {
+			fmt.Fprintf(&b, "\n  %-9s %s", name, text)
+		}
+	}
+	b.WriteString(f.Case)
+	if f.Test != "" {
+		line("run", "go test -run '"+runPattern(f.Test, f.Case)+"'")
+	}
+	line("operator", f.Operator)
+	line("keyword", f.Keyword)
+	if f.Keyword != "" {
+		line("field", quoteField(f.Field))
+	}
+	line("want", f.Want)
+	line("got", f.Got)
+	line("handler", calls(f.HandlerCalls))
+	for _, leak := range f.Leaks {
+		line("leaked", leak)
+	}
+	line("sent", f.Sent)
+	line("hint", f.Hint)
+	return b.String()
+}
+
+// runPattern is what -run takes for exactly this case.
+func runPattern(test, name string) string {
+	elems := strings.Split(test+"/"+name, "/")
+	for i := range elems {
+		elems[i] = "^" + elems[i] + "$"
+	}
+	return strings.Join(elems, "/")
+}
+
+func quoteField(field string) string {
+	if field == "" {
+		return "the root"
+	}
+	return field
+}
+
+func calls(n int) string {
+	switch n {
+	case 0:
+		return "not called"
+	case 1:
+		return "called once"
+	}
+	return fmt.Sprintf("called %d times", n)
+}
+
+// String says what the refusal is.
+func (r Refusal) String() string {
+	text := string(r.Code) + " at " + quoteField(r.Field)
+	if r.Rule != "" {
+		text += ", rule " + r.Rule
+	}
+	return text
+}
+
+// shown is the beginning of a document that a screen can hold.
+func shown(raw []byte) string {
+	const most = 240
+	text := strings.ToValidUTF8(string(raw), "\ufffd")
+	text = strings.Map(func(r rune) rune {
+		if r < ' ' {
+			return '\u2400' + r
+		}
+		return r
+	}, text)
+	if len(raw) > most {
+		return fmt.Sprintf("%s… (%d bytes)", strings.ToValidUTF8(text[:most], ""), len(raw))
+	}
+	return text
+}

@@ -1,0 +1,78 @@
+package contracttest
+
+import (
+	"errors"
+	"testing"
+)
+
+// suite runs the cases of one kind.
+type suite func(r *runner, cat *catalogue)
+
+// Run checks a boundary in subtests of t: the suites Input, Output, Dispatch, Approvals and Executor. A case is run alone
+// by the line that its failure shows; under a partial -run coverage is not judged.
+func Run(t *testing.T, fresh New, opts ...Option) {
+	t.Helper()
+	play(t, fresh, opts, all()...)
+}
+
+// Input checks what goes in: each case of [Cases] for each tool.
+func Input(t *testing.T, fresh New, opts ...Option) {
+	t.Helper()
+	play(t, fresh, opts, (*runner).input)
+}
+
+// Check is [Run] without a test: what the suites came to. It is how the suites themselves are scored.
+func Check(fresh New, opts ...Option) *Report { return check(fresh, opts, all()...) }
+
+func all() []suite {
+	return []suite{(*runner).input}
+}
+
+func play(t *testing.T, fresh New, opts []Option, suites ...suite) {
+	t.Helper()
+	r := &runner{fresh: fresh, o: collect(opts), t: t, report: &Report{}}
+	r.run(suites)
+}
+
+func check(fresh New, opts []Option, suites ...suite) *Report {
+	r := &runner{fresh: fresh, o: collect(opts), report: &Report{}}
+	r.run(suites)
+	return r.report
+}
+
+func (r *runner) run(suites []suite) {
+	if r.t != nil {
+		r.t.Helper()
+	}
+	if len(r.o.errs) > 0 {
+		r.fault(errors.Join(r.o.errs...))
+		return
+	}
+	cat, err := r.catalogue()
+	if err != nil {
+		r.fault(err)
+		return
+	}
+	for _, s := range suites {
+		s(r, cat)
+	}
+	r.close()
+}
+
+// catalogue looks at the catalogue of one fixture.
+func (r *runner) catalogue() (*catalogue, error) {
+	b := &bench{name: "catalogue"}
+	var f *Fixture
+	made := make(chan error, 1)
+	go func() {
+		err := errors.New("contracttest: New gave up")
+		defer func() { made <- err }()
+		f, err = r.fixture(b)
+	}()
+	err := <-made
+	defer b.done()
+	if err != nil {
+		return nil, errors.Join(append([]error{err}, texts(b.failed)...)...)
+	}
+	return readCatalogue(f.Catalog)
+}
