@@ -37,6 +37,22 @@ func TestMemoryOnTheSystemClock(t *testing.T) {
 	})
 }
 
+func TestMemoryForgetsTombstonesWhole(t *testing.T) {
+	t.Parallel()
+	now := noon
+	m := approval.NewMemory(func() time.Time { return now })
+	for range 2 { // an id that is used again is as good as new
+		_, err := m.Create(t.Context(), proposal("p_1"))
+		require.NoError(t, err)
+		now = now.Add(2 * time.Hour)
+		for _, tombstones := range []time.Duration{3 * time.Hour, time.Hour} {
+			n, err := m.Purge(t.Context(), time.Hour, tombstones)
+			require.NoError(t, err)
+			require.Equal(t, 1, n)
+		}
+	}
+}
+
 func TestCursor(t *testing.T) {
 	t.Parallel()
 	r := stored(t, nil)

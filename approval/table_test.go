@@ -90,6 +90,8 @@ func TestMatch(t *testing.T) {
 		{"suffix", "is another domain", match{RecipientsWithin: []string{"example.com"}}, with(effects{Recipients: []string{"a@badexample.com"}}), false},
 		{"two addresses in one", "only one plain address has a domain", match{RecipientsWithin: []string{"example.com"}}, with(effects{Recipients: []string{"b@evil.test,a@example.com"}}), false},
 		{"display name", "not plain", match{RecipientsWithin: []string{"example.com"}}, with(effects{Recipients: []string{"b <a@example.com>"}}), false},
+		{"two local parts", "not plain", match{RecipientsWithin: []string{"example.com"}}, with(effects{Recipients: []string{"b,a@example.com"}}), false},
+		{"half a bracket", "not plain", match{RecipientsWithin: []string{"example.com"}}, with(effects{Recipients: []string{"b <a@example.com"}}), false},
 		{"quoted local part", "not plain", match{RecipientsWithin: []string{"example.com"}}, with(effects{Recipients: []string{`"x@evil.test"@example.com`}}), false},
 		{"look-alike", "a Kelvin sign is no k", match{RecipientsWithin: []string{"bank.test"}}, with(effects{Recipients: []string{"a@ban\u212A.test"}}), false},
 		{"no local part", "no address", match{RecipientsWithin: []string{"example.com"}}, with(effects{Recipients: []string{"@example.com"}}), false},

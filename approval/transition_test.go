@@ -132,6 +132,8 @@ func TestDecideLevels(t *testing.T) {
 
 	policy := approval.Principal{Kind: approval.PolicyDecision, Tenant: "t1"}
 	require.Equal(t, approval.Approved, decide(t, stored(t, level(approval.None)), says(policy, true)).State)
+	namesake := approval.Principal{Kind: approval.PolicyDecision, Tenant: "t1", Subject: "agent-7"}
+	require.Equal(t, approval.Approved, decide(t, stored(t, level(approval.None)), says(namesake, true)).State, "the policy is nobody's self, whatever it is called")
 	require.Equal(t, approval.Pending, stored(t, level(approval.None)).At(noon).State, "silence is no consent, not even where nobody is asked")
 }
 

@@ -133,7 +133,7 @@ func createDefects() []defect {
 			}),
 		},
 		{
-			rule: "policy/the highest version is remembered", what: "tells the proposal's own",
+			rule: "policy/the highest version is remembered", what: "tells the proposal's own", also: []string{"race/the highest version is kept"},
 			store: hooked(func(f *faulty) {
 				f.find = func(c ctx, tenant, id string) (approval.Record, error) {
 					r, err := f.Store.Find(c, tenant, id)

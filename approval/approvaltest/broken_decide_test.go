@@ -36,7 +36,7 @@ func decideDefects() []defect {
 			}),
 		},
 		{
-			rule: "decide/one rejection is final", what: "counts approvals alone",
+			rule: "decide/one rejection is final", what: "counts approvals alone", also: []string{"pending/what waits for a decision"},
 			store: hooked(func(f *faulty) {
 				f.decide = func(c ctx, tenant, id string, d approval.Decision) (approval.Record, error) {
 					r := f.peek(c, tenant, id)

@@ -118,6 +118,7 @@ func raceDefects() []defect {
 		{rule: "race/approve against reject", what: lost, also: decideRaces(), store: racing(false, "decide")},
 		{rule: "race/one form sent many times", what: "takes its own repetition for a rival", also: decideRaces(), store: racing(true, "decide")},
 		{rule: "race/one proposal is created", what: lost, store: racing(false, "create")},
+		{rule: "race/the highest version is kept", what: lost, store: racing(false, "policy")},
 		{rule: "race/withdraw against consume", what: lost, also: []string{"race/one operation consumes"}, store: racing(false, "withdraw", "consume")},
 	}
 }

@@ -23,6 +23,8 @@ func listRules() []rule {
 				p.approved("p_approved")
 				p.create("p_rejected")
 				p.decide("p_rejected", no(person("a")))
+				p.create("p_half_rejected", at(approval.Two))
+				p.decide("p_half_rejected", no(person("a")))
 				p.approved("p_consumed")
 				p.consume("p_consumed")
 				r := p.approved("p_withdrawn")

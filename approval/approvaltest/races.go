@@ -140,6 +140,23 @@ func raceRules() []rule {
 			},
 		},
 		{
+			name:        "race/the highest version is kept",
+			explanation: "of many policy versions that a tenant meets at once the highest is remembered, and every proposal is stored",
+			check: func(p *probe) {
+				errs := race(racers, func(i int) error {
+					pr := proposal(fmt.Sprintf("p_%d", i))
+					pr.PolicyVersion = 1 + (i*7)%racers
+					r, err := p.store.Create(p.ctx, pr)
+					if err == nil && r.PolicySeen < pr.PolicyVersion {
+						return errors.New("its own version is not seen")
+					}
+					return err
+				})
+				p.equal("stored", racers, p.winners("Create", errs))
+				p.equal("policy version", racers, p.find("p_0").PolicySeen)
+			},
+		},
+		{
 			name:        "race/withdraw against consume",
 			explanation: "an approval that was taken back in time is not consumed, and one that was consumed in time is not taken back",
 			check:       withdrawAgainstConsume,

@@ -86,21 +86,21 @@ func timeRules() []rule {
 		},
 		{
 			name:        "time/the order of lists",
-			explanation: "pending proposals come oldest first and alike ones newest first, by the store's clock to the nanosecond",
+			explanation: "pending proposals come oldest first and alike ones newest first, by the store's clock to the nanosecond; those of one instant by the bytes of their ids",
 			needs:       needsClock,
 			check: func(p *probe) {
 				for _, id := range []string{"p_b", "p_c", "p_a"} {
 					p.create(id)
 					p.clock.advance(time.Nanosecond)
 				}
-				p.create("p_z")
 				p.create("p_d")
+				p.create("P_e")
 				waiting, _, err := p.store.Pending(p.ctx, tenant, approval.Page{})
 				p.ok("Pending", err)
-				p.equal("Pending", []string{"p_b", "p_c", "p_a", "p_d", "p_z"}, idsOf(waiting))
+				p.equal("Pending", []string{"p_b", "p_c", "p_a", "P_e", "p_d"}, idsOf(waiting))
 				alike, err := p.store.Alike(p.ctx, tenant, []string{digest})
 				p.ok("Alike", err)
-				p.equal("Alike", []string{"p_z", "p_d", "p_a", "p_c", "p_b"}, idsOf(alike))
+				p.equal("Alike", []string{"p_d", "P_e", "p_a", "p_c", "p_b"}, idsOf(alike))
 			},
 		},
 	}

@@ -37,33 +37,28 @@ func (c *cutter) dial(ctx context.Context, network, addr string) (net.Conn, erro
 type cutConn struct {
 	net.Conn
 	cutter *cutter
-	gone   atomic.Bool
+	cut    atomic.Bool
 }
 
 func (c *cutConn) Write(b []byte) (int, error) {
-	if !bytes.Contains(b, []byte("commit")) || c.cutter.armed.Add(-1) < 0 {
+	if !bytes.Contains(b, []byte("commit\x00")) || c.cutter.armed.Add(-1) < 0 {
 		return c.Conn.Write(b)
 	}
 	c.cutter.lost.Add(1)
 	if c.cutter.before {
 		return 0, errors.Join(io.ErrUnexpectedEOF, c.Conn.Close())
 	}
-	n, err := c.Conn.Write(b)
-	if err != nil {
-		return n, err
-	}
-	if _, err := c.Conn.Read(make([]byte, 4096)); err != nil { // the server has committed
-		return n, err
-	}
-	c.gone.Store(true)
-	return n, c.Conn.Close()
+	c.cut.Store(true)
+	return c.Conn.Write(b)
 }
 
+// Read waits for the answer of a commit that is cut, for then the server has committed, and loses it.
 func (c *cutConn) Read(b []byte) (int, error) {
-	if c.gone.Load() {
-		return 0, io.ErrUnexpectedEOF
+	n, err := c.Conn.Read(b)
+	if c.cut.Load() && err == nil {
+		return 0, errors.Join(io.ErrUnexpectedEOF, c.Conn.Close())
 	}
-	return c.Conn.Read(b)
+	return n, err
 }
 
 func TestACommitWhoseAnswerIsLost(t *testing.T) {

@@ -86,7 +86,7 @@ func (s *Store) proposal(ctx context.Context, tenant string, row row) (approval.
 func sameProposal(a, b approval.Proposal) bool {
 	return a.Run == b.Run && a.Tool == b.Tool && a.Digest == b.Digest && a.PolicyVersion == b.PolicyVersion &&
 		a.Requester.Kind == b.Requester.Kind && a.Requester.Is(b.Requester) && a.Requirement == b.Requirement &&
-		a.Lifetime == b.Lifetime && a.CreatedAt.Equal(b.CreatedAt) && a.ExpiresAt.Equal(b.ExpiresAt)
+		a.CreatedAt.Equal(b.CreatedAt) && a.ExpiresAt.Equal(b.ExpiresAt)
 }
 
 // decision opens the body of a decision, as proposal does.

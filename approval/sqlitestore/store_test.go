@@ -2,6 +2,7 @@ package sqlitestore_test
 
 import (
 	"bytes"
+	"context"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -145,6 +146,34 @@ func TestOpenTogether(t *testing.T) {
 		})
 	}
 	wg.Wait()
+}
+
+// A file that is no WAL file yet, and that another process writes: the change of mode fails at once, whatever the busy
+// timeout, and is tried again.
+func TestOpenWaitsForAWriter(t *testing.T) {
+	t.Parallel()
+	path := file(t)
+	db := raw(t, path)
+	_, err := db.ExecContext(t.Context(), `CREATE TABLE x (a)`)
+	require.NoError(t, err)
+	tx, err := db.BeginTx(t.Context(), nil)
+	require.NoError(t, err)
+	_, err = tx.ExecContext(t.Context(), `INSERT INTO x VALUES (1)`)
+	require.NoError(t, err)
+	released := make(chan error, 1)
+	time.AfterFunc(100*time.Millisecond, func() { released <- tx.Rollback() })
+	open(t, path)
+	require.NoError(t, <-released)
+
+	tx, err = db.BeginTx(t.Context(), nil)
+	require.NoError(t, err)
+	_, err = tx.ExecContext(t.Context(), `INSERT INTO x VALUES (1)`)
+	require.NoError(t, err)
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	_, err = sqlitestore.Open(ctx, path, redact.Plain())
+	require.Error(t, err, "not longer than the caller does")
+	require.NoError(t, tx.Rollback())
 }
 
 func TestMigrations(t *testing.T) {
