@@ -127,11 +127,10 @@ func (c *call) refusedCommit(ctx context.Context, key idem.Key, rec approval.Rec
 // admitted takes the operation into the ledger and runs it, or answers what became of it.
 func (c *call) admitted(ctx context.Context, key idem.Key, rec approval.Record, started time.Time) (reply, error) {
 	d, consumed := c.d, rec.State == approval.Consumed
-	err := d.must(ctx, event{
-		kind: eventAdmit, who: c.by.Principal, run: c.by.Run, tool: c.tool.wire, request: c.by.RequestID, operation: key.Operation,
-		proposal: rec.Proposal.ID, authorizedBy: approvers(rec), policyVersion: rec.Proposal.PolicyVersion,
-		toolVersion: c.tool.def.spec.Version, digest: rec.Proposal.Digest,
-	})
+	var err error
+	if !consumed { // what was consumed is admitted already: nothing starts
+		err = d.must(ctx, c.admission(key, rec))
+	}
 	if err != nil {
 		return reply{}, &final{c.unreached(ctx, key, err)}
 	}
@@ -161,6 +160,14 @@ func (c *call) admitted(ctx context.Context, key idem.Key, rec approval.Record, 
 		return operationAnswer(op, false)
 	}
 	return c.proceed(ctx, &advance{d: d, def: c.tool.def, op: op, approval: rec, checked: started, ours: true})
+}
+
+func (c *call) admission(key idem.Key, rec approval.Record) event {
+	return event{
+		kind: eventAdmit, who: c.by.Principal, run: c.by.Run, tool: c.tool.wire, request: c.by.RequestID, operation: key.Operation,
+		proposal: rec.Proposal.ID, authorizedBy: approvers(rec), policyVersion: rec.Proposal.PolicyVersion,
+		toolVersion: c.tool.def.spec.Version, digest: rec.Proposal.Digest,
+	}
 }
 
 // answered answers a commit from an operation that was there before: what is pending goes on, what is unknown or running

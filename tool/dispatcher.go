@@ -58,6 +58,9 @@ func NewDispatcher(c *Catalog, cfg Config) (*Dispatcher, error) {
 func (d *Dispatcher) Close(ctx context.Context) error {
 	d.mu.Lock()
 	d.closed = true
+	for _, s := range d.runs {
+		s.shut()
+	}
 	d.mu.Unlock()
 	done := make(chan struct{})
 	go func() {

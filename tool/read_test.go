@@ -241,6 +241,29 @@ func TestCallerGoesAndRunStops(t *testing.T) {
 	refuses(t, s.call(readTool, `{"account_id":"a1"}`), envelope.Cancelled, "a stopped run admits nothing new")
 }
 
+func TestClosedDispatcherAdmitsNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	s := w.start()
+	id := s.approved(250)
+	require.NoError(t, s.d.Close(t.Context()))
+	refuses(t, s.call(readTool, `{"account_id":"a1"}`), envelope.Cancelled, "a read")
+	refuses(t, s.commit(id), envelope.Cancelled, "a write")
+	require.Zero(t, w.provider.effectCount())
+	_, err := s.d.Start(tool.RunConfig{Principal: agent, Role: foreignRole(t, w), Budget: tool.Budget{Calls: 1}, Deadline: epoch.Add(time.Hour)})
+	require.Error(t, err)
+}
+
+func TestReplayNeedsNoAudit(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	s := w.start()
+	id := s.approved(250)
+	success(t, s.commit(id), "")
+	w.audit.fail = func(audit.Event) error { return errDown }
+	success(t, s.commit(id), "nothing starts: the stored answer is given")
+}
+
 func TestBudgets(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -161,10 +161,3 @@ func (t *callable) place(field string) string {
 	}
 	return best
 }
-
-func reasonDigest(reason string) string {
-	if reason == "" {
-		return "stopped"
-	}
-	return "stopped with a reason"
-}

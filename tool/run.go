@@ -147,15 +147,30 @@ func (r *Run) Spend(ctx context.Context, tokens int64) error {
 }
 
 // Cancel ends the run: calls under way are cancelled, operations that wait are closed, later calls answer CANCELLED. What
-// was sent goes on, and the ledger tells what became of it. The reason goes to the audit, not to the model.
+// was sent goes on, and the ledger tells what became of it. The reason is a word for the audit, ^[a-z][a-z0-9_]{0,47}$; any
+// other text is recorded as "stopped".
 func (r *Run) Cancel(reason string) {
 	r.state.end()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.d.ctx), storeTime)
 	defer cancel()
-	r.d.note(ctx, event{kind: eventRunCancel, who: r.state.principal, run: r.state.id, outcome: reasonDigest(reason)})
+	r.d.note(ctx, event{kind: eventRunCancel, who: r.state.principal, run: r.state.id, outcome: reasonWord(reason)})
 	if r.d.cfg.Ledger != nil {
 		r.d.closePending(ctx, r.state)
 	}
+}
+
+func reasonWord(reason string) string {
+	if nameForm.MatchString(reason) {
+		return reason
+	}
+	return "stopped"
+}
+
+// shut admits nothing new and leaves what is under way alone.
+func (s *runState) shut() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.over = true
 }
 
 func (s *runState) end() {
