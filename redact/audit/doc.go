@@ -2,7 +2,8 @@
 //
 // An [Event] is one decision: who, where, what, with which outcome; names, codes and digests, never a value. A [Sink] records it:
 // [Zap] in the log, [File] in a hash-chained file whose integrity [Verify] proves offline, [Recorder] in memory for tests, [Tee] in
-// several. An [Item] is what broke a contract, with its cause; a [Quarantine] keeps it for a time on the operators' side: [MemoryQuarantine].
+// several. An [Item] is what broke a contract, with its cause; a [Quarantine] keeps it for a time on the operators' side: [MemoryQuarantine], or
+// sealed on a [Shelf], such as a directory ([SealedQuarantine], [DirShelf]).
 //
 //	sink, err := audit.OpenFile("audit.log", key, nil)
 //	…

@@ -41,7 +41,7 @@ func event(n int) audit.Event {
 // written returns the bytes of a file with n events, and the head after each.
 func written(tb testing.TB, n int) (text []byte, heads []audit.Head) {
 	tb.Helper()
-	path := filepath.Join(tb.TempDir(), "audit.log")
+	path := filepath.Join(fastDir(tb), "audit.log")
 	f := openFile(tb, path)
 	heads = append(heads, f.Head())
 	for i := range n {
@@ -49,6 +49,17 @@ func written(tb testing.TB, n int) (text []byte, heads []audit.Head) {
 		heads = append(heads, f.Head())
 	}
 	return read(tb, path), heads
+}
+
+// fastDir is a directory in memory where there is one, for tests that sync a thousand times and learn nothing from a disk.
+func fastDir(tb testing.TB) string {
+	tb.Helper()
+	dir, err := os.MkdirTemp("/dev/shm", "audit") //nolint:usetesting // tb.TempDir is on the disk
+	if err != nil {
+		return tb.TempDir()
+	}
+	tb.Cleanup(func() { require.NoError(tb, os.RemoveAll(dir)) })
+	return dir
 }
 
 func read(tb testing.TB, path string) []byte {
@@ -276,15 +287,15 @@ func TestFileSurvivesACrashAtAnyByte(t *testing.T) {
 	require.NoError(t, f.Close())
 
 	var states [][]byte
-	for k := len(before); k <= len(after); k = min(k+11, max(len(after), k+1)) {
+	for k := len(before); k <= len(after); k = min(k+29, max(len(after), k+1)) {
 		half := append(bytes.Clone(before), after[len(before):k]...) // the line is on its way
 		states = append(states, half, append(half, make([]byte, 13)...))
 	}
-	for k := 0; k < 768; k += 7 {
+	for k := 0; k < 768; k += 13 {
 		states = append(states, append(append([]byte{}, after[:k]...), append(bytes.Clone(before[k:768]), after[768:]...)...)) // the head is
 	}
 	for i, state := range states {
-		crashed := filepath.Join(t.TempDir(), "audit.log")
+		crashed := filepath.Join(fastDir(t), "audit.log")
 		require.NoError(t, os.WriteFile(crashed, state, 0o600))
 		g, err := audit.OpenFile(crashed, key(1), func() time.Time { return noon })
 		require.NoError(t, err, "state %d", i)
@@ -314,7 +325,7 @@ func TestFileBeginsInAnEmptyFile(t *testing.T) {
 func TestFileDoesNotGoOnAfterDamage(t *testing.T) {
 	t.Parallel()
 	text, _ := written(t, 3)
-	dir := t.TempDir()
+	dir := fastDir(t)
 	refused := func(state []byte, why string, at int) {
 		path := filepath.Join(dir, "audit.log")
 		require.NoError(t, os.WriteFile(path, state, 0o600))
@@ -322,7 +333,7 @@ func TestFileDoesNotGoOnAfterDamage(t *testing.T) {
 		require.True(t, errors.Is(err, audit.ErrDamaged) || errors.Is(err, redact.ErrKey), "%s at %d: %v", why, at, err)
 		require.Equal(t, state, read(t, path), "and is left as it is")
 	}
-	for i := 0; i < len(text); i += 5 {
+	for i := 0; i < len(text); i += 11 {
 		if i >= 256 && i < 768 {
 			continue // one torn head is repaired
 		}
@@ -330,7 +341,7 @@ func TestFileDoesNotGoOnAfterDamage(t *testing.T) {
 		broken[i] ^= 1
 		refused(broken, "changed", i)
 	}
-	for i := 1; i < len(text); i += 5 {
+	for i := 1; i < len(text); i += 11 {
 		refused(text[:i], "cut", i)
 	}
 	both := bytes.Clone(text)
@@ -425,7 +436,7 @@ func TestFileTrustsNothingButSync(t *testing.T) {
 					state = patched(state, p)
 				}
 			}
-			crashed := filepath.Join(t.TempDir(), "audit.log")
+			crashed := filepath.Join(fastDir(t), "audit.log")
 			require.NoError(t, os.WriteFile(crashed, state, 0o600))
 			g := openFile(t, crashed)
 			require.Contains(t, string(read(t, crashed)), `"request_id":"req_0"`, "acknowledged before")

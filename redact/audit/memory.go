@@ -71,7 +71,7 @@ func (q *MemoryQuarantine) Open(ctx context.Context, by, requestID string) (Item
 		found = &item
 	}
 	q.mu.Unlock()
-	if err := opening(ctx, q.cfg.Audit, now, by, requestID, found); err != nil {
+	if err := opening(ctx, q.cfg.Audit, now, by, requestID, found, nil); err != nil {
 		return Item{}, err
 	}
 	return *found, nil

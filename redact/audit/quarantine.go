@@ -26,7 +26,7 @@ type Item struct {
 	Digest         string `json:"digest,omitzero"`          // of the whole document, keyed
 	Status         int    `json:"status,omitzero"`          // the upstream's
 	Raw            []byte `json:"-"`                        // the document; stores keep the first MaxRaw bytes
-	Cause          error  `json:"-"`                        // for errors.Is and errors.As as far as the store keeps more than text
+	Cause          error  `json:"-"`                        // a durable store keeps its text and types, and returns a [*StoredError]
 
 	// For is how long the item is kept; zero is the store's retention, negative an error.
 	For time.Duration `json:"-"`
@@ -94,8 +94,8 @@ func (i Item) prepare(now time.Time, retention time.Duration) (Item, error) {
 // expired reports whether the item's time is over.
 func (i Item) expired(now time.Time) bool { return !now.Before(i.KeptAt.Add(i.For)) }
 
-// opening records that items are opened, or are not there; an error means that they must not be handed out.
-func opening(ctx context.Context, sink Sink, now time.Time, by, requestID string, latest *Item) error {
+// opening records that items are opened, are not there, or cannot be read; an error means that they must not be handed out.
+func opening(ctx context.Context, sink Sink, now time.Time, by, requestID string, latest *Item, unread error) error {
 	switch {
 	case by == "":
 		return fmt.Errorf("%w: nobody opens it", ErrItem)
@@ -103,19 +103,26 @@ func opening(ctx context.Context, sink Sink, now time.Time, by, requestID string
 		return errNoSink
 	}
 	e := Event{At: now, Kind: EventOpen, Subject: by, RequestID: requestID, Outcome: "not_found"}
+	if unread != nil {
+		e.Outcome = "unreadable"
+	}
 	if latest != nil {
 		e.Tenant, e.Tool, e.AdapterVersion, e.Outcome = latest.Tenant, latest.Tool, latest.AdapterVersion, "opened"
 	}
 	if err := sink.Record(ctx, e); err != nil {
 		return fmt.Errorf("audit: open: %w", err)
 	}
-	if latest == nil {
+	switch {
+	case unread != nil:
+		return fmt.Errorf("audit: open: %w", unread)
+	case latest == nil:
 		return ErrNotFound
 	}
 	return nil
 }
 
-// EventOpen is the kind of the event that a quarantine of this package records when it is opened; the outcome is opened or not_found.
+// EventOpen is the kind of the event that a quarantine of this package records when it is opened; the outcome is opened,
+// not_found or unreadable.
 const EventOpen = "quarantine_open"
 
 // stacked returns the latest item with the others in its Before.

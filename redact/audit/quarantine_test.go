@@ -25,6 +25,7 @@ type bench struct {
 	now    time.Time
 	events audit.Recorder
 	broken error // of the sink
+	dir    string
 }
 
 // Record implements the sink that openings go to.
@@ -42,6 +43,12 @@ func quarantines() map[string]func(t *testing.T) *bench {
 			t.Helper()
 			b := &bench{t: t, Assertions: require.New(t), now: noon}
 			b.Quarantine = audit.NewMemoryQuarantine(audit.MemoryQuarantineConfig{Audit: b, Requests: 3, Retention: time.Hour, Now: func() time.Time { return b.now }})
+			return b
+		},
+		"dir": func(t *testing.T) *bench {
+			t.Helper()
+			b := &bench{t: t, Assertions: require.New(t), now: noon}
+			b.Quarantine, b.dir = dirQuarantine(t, b, key(1))
 			return b
 		},
 	}

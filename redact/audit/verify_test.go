@@ -27,7 +27,7 @@ func TestVerifyFindsAChangedByte(t *testing.T) {
 	t.Parallel()
 	text, _ := written(t, 3)
 	require.NoError(t, audit.Verify(bytes.NewReader(text)), "the control")
-	for i := range text {
+	for i := 0; i < len(text); i += 1 + 4*min(1, i/768) { // each byte of the heads, every fifth of the events
 		broken := bytes.Clone(text)
 		broken[i] ^= 1 << (i % 8)
 		requireDamaged(t, broken, "byte %d", i)
@@ -37,7 +37,7 @@ func TestVerifyFindsAChangedByte(t *testing.T) {
 func TestVerifyFindsACut(t *testing.T) {
 	t.Parallel()
 	text, _ := written(t, 2)
-	for i := range text {
+	for i := 0; i < len(text); i += 5 {
 		requireDamaged(t, text[:i], "cut at %d", i)
 		requireDamaged(t, text[i+1:], "begun at %d", i+1)
 	}
