@@ -56,7 +56,7 @@ type Claim struct {
 type Delivery struct {
 	Key     Key
 	Tool    string
-	State   State // as of the delivery
+	State   State // about the time of the delivery
 	Attempt int   // dispatch claims made so far
 	Turn    int64 // counts the row's deliveries; Later with an older one than the last does nothing, with zero (made by hand) always moves it
 }

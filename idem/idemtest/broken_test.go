@@ -201,8 +201,17 @@ func admitFlaws() map[string]flaw {
 				return r, how, err
 			}
 		}),
-		"admit/available":        withAdmit(func(c *idem.Command, _ *bool) { c.AvailableIn = 0 }),
-		"forgotten/unknown":      withAdmit(func(_ *idem.Command, consumed *bool) { *consumed = false }),
+		"admit/available":   withAdmit(func(c *idem.Command, _ *bool) { c.AvailableIn = 0 }),
+		"forgotten/unknown": withAdmit(func(_ *idem.Command, consumed *bool) { *consumed = false }),
+		"forgotten/once": replaced(func(l idem.Ledger, o *over) {
+			o.admit = func(ctx context.Context, c idem.Command, consumed bool) (idem.Record, idem.Admission, error) {
+				r, how, err := l.Admit(ctx, c, consumed)
+				if how == idem.InProgress && r.State == idem.Unknown { // its own operation keeps the resource
+					return idem.Record{}, "", idem.ErrBusy
+				}
+				return r, how, err
+			}
+		}),
 		"forgotten/busy":         pre("Admit", func(st *step) { st.slot.Open = "" }),
 		"forgotten/never-resent": pre("Resend", func(st *step) { st.e.Forgotten, st.e.SentAt = false, st.now }),
 	}

@@ -69,12 +69,15 @@ func admitConflict(p *play) {
 	p.refused(err, idem.ErrConflict, "Admit with another hash of a terminal operation")
 }
 
-func admitOnce(p *play) {
+func admitOnce(p *play)     { once(p, false) }
+func forgottenOnce(p *play) { once(p, true) }
+
+func once(p *play, consumed bool) {
 	c := command("op_1")
 	var mu sync.Mutex
 	count := map[idem.Admission]int{}
 	together(func(int) {
-		_, how, err := p.l.Admit(p.ctx, c, false)
+		_, how, err := p.l.Admit(p.ctx, c, consumed)
 		mu.Lock()
 		defer mu.Unlock()
 		count[how]++
@@ -152,6 +155,7 @@ func admitAvailable(p *play) {
 func forgotten() []rule {
 	return []rule{
 		{"forgotten/unknown", "a key that the ledger forgot, consumed before, is unknown and takes its resource whatever the sequence (T1b)", nothing, forgottenUnknown},
+		{"forgotten/once", "of many Admits of one forgotten key at once exactly one inserts, and none is busy", nothing, forgottenOnce},
 		{"forgotten/busy", "T1b on a resource that is open for another is ErrBusy and inserts nothing", nothing, forgottenBusy},
 		{"forgotten/never-resent", "what was admitted as forgotten is never sent, not even replay_safe", nothing, forgottenNever},
 	}

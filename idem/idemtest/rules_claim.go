@@ -271,6 +271,7 @@ func leaseDue(p *play) {
 	p.advance(lease)
 	d := p.next(c.Key)
 	p.that(d.State == idem.Unknown && d.Attempt == 1, "the delivery says %q, %d attempts", d.State, d.Attempt)
+	p.nothing()
 }
 
 func leaseResource(p *play) {

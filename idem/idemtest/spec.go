@@ -95,8 +95,11 @@ type result struct {
 }
 
 func (r result) fits(c call, a answer) bool {
-	if c.op == "Sweep" || c.op == "Advance" || c.op == "Later" {
+	switch {
+	case c.op == "Sweep" || c.op == "Advance" || c.op == "Later":
 		return a.err == ""
+	case c.op == "Next" && !c.alone: // what it says of the operation is a hint
+		a.state, a.attempts = r.says.state, r.says.attempts
 	}
 	return r.says == a
 }
@@ -374,7 +377,7 @@ func (s spec) resolve(c call) []result {
 }
 
 // deliver may choose among the rows that are due: those of one tick have no order. Beside other calls it may pass over
-// any row, for they may be at work on it; alone it may not.
+// any row, for they may be at work on it, and find that there was nothing to reap; alone it may not.
 func (s spec) deliver(alone bool) []result {
 	var rs []result
 	first := never
@@ -387,17 +390,25 @@ func (s spec) deliver(alone bool) []result {
 		if o.state == "" || o.state.Terminal() || o.due > s.now || alone && o.due > first {
 			continue
 		}
-		n := s
-		n.reap(i)
-		d := &n.ops[i]
-		d.turn++
-		d.due = n.now + specLease
-		rs = append(rs, result{n, answer{i: i, state: d.state, attempts: d.dispatches, turn: d.turn}})
+		rs = append(rs, s.handOut(i, true))
+		if !alone {
+			rs = append(rs, s.handOut(i, false))
+		}
 	}
 	if rs == nil || !alone {
 		rs = append(rs, refuse(s, idem.ErrEmpty)...)
 	}
 	return rs
+}
+
+func (s spec) handOut(i int, reap bool) result {
+	if reap {
+		s.reap(i)
+	}
+	o := &s.ops[i]
+	o.turn++
+	o.due = s.now + specLease
+	return result{s, answer{i: i, state: o.state, attempts: o.dispatches, turn: o.turn}}
 }
 
 // sweep may do a part.

@@ -10,6 +10,7 @@ import (
 	"github.com/toolcontract/toolcontract/envelope"
 	"github.com/toolcontract/toolcontract/idem"
 	"github.com/toolcontract/toolcontract/idem/internal/stored"
+	"github.com/toolcontract/toolcontract/internal/crashpoint"
 )
 
 // write runs f in a writing transaction and commits it unless f fails.
@@ -99,6 +100,7 @@ func (l *Ledger) Admit(ctx context.Context, c idem.Command, consumedBefore bool)
 		}
 		r, err = insertNew(ctx, tx, now, c, consumedBefore, body)
 		v = stored.View{Row: r, Now: now}
+		crashpoint.Hit(crashpoint.InAdmit)
 		return err
 	})
 	if there || err != nil {

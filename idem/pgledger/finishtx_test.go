@@ -1,0 +1,129 @@
+package pgledger_test
+
+import (
+	"context"
+	"encoding/json/jsontext"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
+
+	"github.com/toolcontract/toolcontract/idem"
+	"github.com/toolcontract/toolcontract/idem/pgledger"
+)
+
+func command(operation string) idem.Command {
+	return idem.Command{
+		Key: idem.Key{Tenant: "acme", Operation: operation}, Tool: "commit_x_v1", Run: "run_1", RequestHash: "h", Resource: "r-" + operation,
+		Body: jsontext.Value(`{"street":"canary-body"}`), ExpiresIn: 24 * time.Hour, Contract: idem.ReplaySafe, DedupFor: 12 * time.Hour,
+		Meta: map[string]string{"policy": "3"},
+	}
+}
+
+// committing is the context of a Commit under the claim, whose check takes strings.
+func committing(ctx context.Context, l idem.Ledger, c idem.Claim) context.Context {
+	return idem.WithHolder(ctx, idem.Holder{Ledger: l, Claim: c, Check: func(_ context.Context, out any) (idem.Outcome, error) {
+		s, ok := out.(string)
+		if !ok {
+			return idem.Outcome{}, errors.New("not the tool's output")
+		}
+		return idem.Outcome{State: idem.Succeeded, Result: jsontext.Value(`"` + s + `"`)}, nil
+	}})
+}
+
+func dispatched(t *testing.T, l idem.Ledger, operation string) idem.Claim {
+	t.Helper()
+	_, _, err := l.Admit(t.Context(), command(operation), false)
+	require.NoError(t, err)
+	c, err := l.Claim(t.Context(), command(operation).Key, "w", time.Hour)
+	require.NoError(t, err)
+	return c
+}
+
+func stateOf(t *testing.T, l idem.Ledger, k idem.Key) idem.State {
+	t.Helper()
+	r, err := l.Find(t.Context(), k)
+	require.NoError(t, err)
+	return r.State
+}
+
+func TestFinishTx(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	s.exec("CREATE TABLE address (city text)")
+	pool := s.pool("")
+	l, err := s.openOn(pool)
+	require.NoError(t, err)
+	begin := func(t *testing.T) pgx.Tx {
+		t.Helper()
+		tx, err := pool.Begin(t.Context())
+		require.NoError(t, err)
+		_, err = tx.Exec(t.Context(), "INSERT INTO address VALUES ('Graz')")
+		require.NoError(t, err)
+		return tx
+	}
+	count := func(t *testing.T) (n int) {
+		t.Helper()
+		require.NoError(t, pool.QueryRow(t.Context(), "SELECT count(*) FROM address").Scan(&n))
+		return n
+	}
+
+	c := dispatched(t, l, "op_1")
+	ctx := committing(t.Context(), l, c)
+	tx := begin(t)
+	require.NoError(t, pgledger.FinishTx(ctx, tx, "Graz"))
+	require.NoError(t, tx.Rollback(t.Context()))
+	require.Equal(t, idem.Dispatching, stateOf(t, l, c.Key), "rolled back together")
+	require.Zero(t, count(t))
+
+	tx = begin(t)
+	require.NoError(t, pgledger.FinishTx(ctx, tx, "Graz"))
+	require.NoError(t, tx.Commit(t.Context()))
+	require.Equal(t, idem.Succeeded, stateOf(t, l, c.Key))
+	require.Equal(t, 1, count(t))
+	rec, err := l.Finish(t.Context(), c, idem.Outcome{State: idem.Succeeded, Result: jsontext.Value(`"Graz"`)})
+	require.NoError(t, err, "the dispatcher's own Finish finds it done")
+	require.Equal(t, `"Graz"`, string(rec.Result))
+
+	c = dispatched(t, l, "op_2")
+	tx = begin(t)
+	require.ErrorContains(t, pgledger.FinishTx(committing(t.Context(), l, c), tx, 7), "not the tool's output")
+	require.NoError(t, tx.Rollback(t.Context()))
+	fenced := c
+	_, err = l.Finish(t.Context(), c, idem.Outcome{State: idem.Unknown})
+	require.NoError(t, err)
+	fenced.Token = "another"
+	tx = begin(t)
+	require.ErrorIs(t, pgledger.FinishTx(committing(t.Context(), l, fenced), tx, "Graz"), idem.ErrFenced)
+	require.NoError(t, tx.Rollback(t.Context()))
+
+	tx = begin(t)
+	require.ErrorContains(t, pgledger.FinishTx(t.Context(), tx, "Graz"), "not that of a Commit")
+	require.ErrorContains(t, pgledger.FinishTx(committing(t.Context(), idem.NewMemory(nil), c), tx, "Graz"), "another ledger")
+	require.NoError(t, tx.Rollback(t.Context()))
+	require.Equal(t, 1, count(t))
+}
+
+// The address book stands in the ledger's database: the change and its record are one transaction, and no crash leaves
+// one without the other. This is what a write's Commit does; the dispatcher has put the claim into ctx.
+func ExampleFinishTx() {
+	var pool *pgxpool.Pool // the one that the ledger was opened on
+
+	_ = func(ctx context.Context, customer, city string) (string, error) {
+		tx, err := pool.Begin(ctx)
+		if err != nil {
+			return "", err
+		}
+		defer tx.Rollback(ctx) //nolint:errcheck // after Commit it does nothing
+		if _, err := tx.Exec(ctx, "UPDATE address SET city = $2 WHERE customer = $1", customer, city); err != nil {
+			return "", err
+		}
+		if err := pgledger.FinishTx(ctx, tx, city); err != nil {
+			return "", err
+		}
+		return city, tx.Commit(ctx)
+	}
+}

@@ -1,0 +1,71 @@
+package pgledger
+
+// queries are the statements that read the clock.
+type queries struct {
+	admit, lock, clock, peek, next, overdue, sweep, list string
+	purge                                                [3]string // tombstones, whole rows, bodies
+}
+
+const micro = " * interval '1 microsecond'"
+
+func makeQueries(clock string) queries {
+	return queries{
+		clock: "SELECT " + clock + ", (SELECT waiting > 0 FROM ledger_meta)",
+		// T1: one statement, one round trip. Where the key is there it inserts nothing and returns no row.
+		admit: `WITH cmd AS (
+			INSERT INTO agent_command (tenant_id, operation_id, request_hash, run_id, resource, command, seq, state, created_at, updated_at, expires_at, body)
+			SELECT $1, $2, $3, $4, $5, $6, $7, 'pending', t.now, t.now, t.now + $8` + micro + `, $9
+			FROM (SELECT ` + clock + ` AS now) t, ledger_meta m WHERE m.waiting = 0
+			ON CONFLICT DO NOTHING RETURNING created_at, expires_at
+		), box AS (
+			INSERT INTO command_outbox (tenant_id, operation_id, tool, run_id, available_at, due_by)
+			SELECT $1, $2, $10, $4, created_at + $11` + micro + `, expires_at FROM cmd
+		), res AS (
+			INSERT INTO agent_resource (tenant_id, resource, seq) SELECT $1, $5, m.floor FROM cmd, ledger_meta m ON CONFLICT DO NOTHING
+		) SELECT created_at FROM cmd`,
+		lock: "SELECT " + own + beside + ` FROM agent_command c
+			JOIN agent_resource r ON r.tenant_id = c.tenant_id AND r.resource = c.resource
+			LEFT JOIN command_outbox o ON o.tenant_id = c.tenant_id AND o.operation_id = c.operation_id
+			WHERE c.tenant_id = $1 AND c.operation_id = $2 FOR UPDATE OF c, r`,
+		peek: "SELECT " + own + ", " + clock + " FROM agent_command c WHERE c.tenant_id = $1 AND c.operation_id = $2",
+		// Each tool's first row is one step into the index, however long the queue is. $3 passes over what others have
+		// left dead at the head of the queue.
+		next: `WITH due AS (
+			SELECT d.tenant_id, d.operation_id, d.available_at FROM unnest($1::text[]) tool (name), LATERAL (
+				SELECT o.tenant_id, o.operation_id, o.available_at FROM command_outbox o
+				WHERE o.tool = tool.name AND o.available_at >= $3 AND o.available_at <= ` + clock + `
+				ORDER BY o.available_at LIMIT 1 FOR UPDATE SKIP LOCKED) d
+			ORDER BY d.available_at LIMIT 1
+		) UPDATE command_outbox o SET available_at = ` + clock + ` + $2` + micro + `, turn = o.turn + 1
+			FROM due, agent_command c WHERE (o.tenant_id, o.operation_id) = (due.tenant_id, due.operation_id)
+			AND (c.tenant_id, c.operation_id) = (due.tenant_id, due.operation_id)
+			RETURNING o.tenant_id, o.operation_id, o.tool, o.turn, c.state, c.dispatches, c.lease_until, c.running_until, due.available_at, ` + clock,
+		overdue: `SELECT o.operation_id FROM command_outbox o WHERE o.tenant_id = $1 AND o.due_by <= ` + clock + ` AND EXISTS (
+			SELECT FROM agent_command c WHERE (c.tenant_id, c.operation_id) = (o.tenant_id, o.operation_id) AND c.state IN ('dispatching', 'running'))`,
+		sweep: "SELECT " + own + beside + ", " + clock + ` FROM command_outbox o
+			JOIN agent_command c ON c.tenant_id = o.tenant_id AND c.operation_id = o.operation_id
+			JOIN agent_resource r ON r.tenant_id = c.tenant_id AND r.resource = c.resource
+			WHERE o.due_by <= ` + clock + ` LIMIT $1 FOR UPDATE OF c SKIP LOCKED`,
+		list: "SELECT " + own + ", " + clock + " FROM agent_command c ",
+		purge: [3]string{
+			purge("tomb_at", clock, remove),
+			purge("ended_at", clock, remove+strip),
+			purge("ended_at", clock, bury+strip),
+		},
+	}
+}
+
+// purge is a statement that does something to rows older than $1 microseconds, $2 at most, and counts them.
+func purge(column, clock, do string) string {
+	return "WITH old AS (SELECT tenant_id, operation_id FROM agent_command WHERE " + column + " <= " + clock + " - $1::bigint" + micro +
+		" LIMIT $2 FOR UPDATE SKIP LOCKED)" + do + " SELECT count(*) FROM old"
+}
+
+const (
+	ofOld  = " USING old WHERE (t.tenant_id, t.operation_id) = (old.tenant_id, old.operation_id))"
+	remove = ", gone AS (DELETE FROM agent_command t" + ofOld
+	strip  = ", attempts AS (DELETE FROM agent_attempt t" + ofOld + ", evidence AS (DELETE FROM agent_evidence t" + ofOld
+	bury   = `, buried AS (UPDATE agent_command t SET command = '{}', body = NULL, result = NULL, failure = NULL, word = NULL, reason = '',
+		worker = '', token = '', finished = '', provider_receipt = '', request_hash = '', run_id = '', attempt_worker = '', late = 0,
+		tomb_at = ended_at, ended_at = NULL FROM old WHERE (t.tenant_id, t.operation_id) = (old.tenant_id, old.operation_id))`
+)
