@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"sync"
 	"testing"
 	"time"
 
@@ -41,6 +42,8 @@ type Fixture struct {
 	Authority func(role string) approval.Principal
 	// Touch changes the target as an outsider would, so that its version is another. Nil: as for Clock.
 	Touch func(ctx context.Context, t approval.Target) error
+	// Revoke takes every right from somebody, from now on. Nil: as for Clock.
+	Revoke func(by approval.Principal)
 	// Session puts around a run what the host puts around it. Nil: the run itself.
 	Session func(run *tool.Run) Session
 }
@@ -98,12 +101,50 @@ func Assemble(c *tool.Catalog, adjust ...func(cfg *tool.Config)) (*Fixture, erro
 	for _, f := range adjust {
 		f(&cfg)
 	}
+	var revoked revocable
+	if cfg.Authority != nil {
+		revoked = revocable{Authority: cfg.Authority, gone: &sync.Map{}}
+		cfg.Authority = revoked
+	}
 	probe.Wire(&cfg)
 	d, err := tool.NewDispatcher(c, cfg)
 	if err != nil {
 		return nil, err
 	}
-	return &Fixture{Catalog: c, Dispatcher: d, Probe: probe, Clock: clock, Approvals: cfg.Approvals, Ledger: cfg.Ledger}, nil
+	return &Fixture{Catalog: c, Dispatcher: d, Probe: probe, Clock: clock, Approvals: cfg.Approvals, Ledger: cfg.Ledger, Revoke: revoked.revoke}, nil
+}
+
+// revocable is an authority from which rights can be taken.
+type revocable struct {
+	approval.Authority
+	gone *sync.Map
+}
+
+func (r revocable) revoke(by approval.Principal) {
+	if r.gone != nil {
+		r.gone.Store([2]string{by.Tenant, by.Subject}, true)
+	}
+}
+
+func (r revocable) barred(by approval.Principal) bool {
+	_, gone := r.gone.Load([2]string{by.Tenant, by.Subject})
+	return gone
+}
+
+// MayApprove implements approval.Authority.
+func (r revocable) MayApprove(ctx context.Context, by approval.Principal, p approval.Proposal) error {
+	if r.barred(by) {
+		return approval.ErrNotAllowed
+	}
+	return r.Authority.MayApprove(ctx, by, p)
+}
+
+// MayRequest implements approval.Authority.
+func (r revocable) MayRequest(ctx context.Context, by approval.Principal, wire string, t approval.Target) error {
+	if r.barred(by) {
+		return approval.ErrNotAllowed
+	}
+	return r.Authority.MayRequest(ctx, by, wire, t)
 }
 
 // complete fills what a fixture leaves out.

@@ -21,6 +21,7 @@ type generator struct {
 	limits      validate.Limits
 	witness     map[*value]witness
 	examples    []*value
+	lean        bool   // the smallest carriers alone, and no wire: for answers
 	known       []byte // text that the tool publishes: what stands in it is no canary
 
 	cases []Case
@@ -72,7 +73,9 @@ func newGenerator(suite, tool string, doc []byte, limits validate.Limits) (*gene
 func (g *generator) run() ([]Case, error) {
 	root := place{parts: g.c.whole()}
 	g.each(root, g.place)
-	g.wire()
+	if !g.lean {
+		g.wire()
+	}
 	g.coverage()
 	return g.cases, errors.Join(g.errs...)
 }
@@ -314,7 +317,11 @@ func (g *generator) apply(p place, at int, s *shape, mutate func(cur *value) []m
 	if s != nil {
 		name = joinName(p.name, s.at)
 	}
-	for _, sz := range []size{smallest, largest} {
+	sizes := []size{smallest, largest}
+	if g.lean {
+		sizes = sizes[:1]
+	}
+	for _, sz := range sizes {
 		root, target, err := g.carrier(p, at, sz)
 		if err != nil {
 			if sz == smallest {

@@ -9,12 +9,12 @@ import (
 	"github.com/toolcontract/toolcontract/contracttest/internal/samples"
 )
 
-func TestInputPassesAGoodCatalogue(t *testing.T) {
+func TestAGoodCataloguePasses(t *testing.T) {
 	t.Parallel()
 	shop := samples.NewShop()
 	catalog, err := shop.Typical()
 	require.NoError(t, err)
-	contracttest.Input(t, func(tb testing.TB) *contracttest.Fixture {
+	contracttest.Run(t, func(tb testing.TB) *contracttest.Fixture {
 		tb.Helper()
 		f := contracttest.NewFixture(tb, catalog)
 		f.Upstream, f.Touch = shop.Reset(), shop.Touch

@@ -21,11 +21,35 @@ func Input(t *testing.T, fresh New, opts ...Option) {
 	play(t, fresh, opts, (*runner).input)
 }
 
+// Output checks what comes out: answers made from each tool's output schema, handed in where the handler stands.
+func Output(t *testing.T, fresh New, opts ...Option) {
+	t.Helper()
+	play(t, fresh, opts, (*runner).output)
+}
+
+// Dispatch checks who may call what, under which name.
+func Dispatch(t *testing.T, fresh New, opts ...Option) {
+	t.Helper()
+	play(t, fresh, opts, (*runner).dispatch)
+}
+
+// Approvals checks that what runs was approved: that, by them, now.
+func Approvals(t *testing.T, fresh New, opts ...Option) {
+	t.Helper()
+	play(t, fresh, opts, (*runner).approvals)
+}
+
+// Executor checks that a write happens once, or not at all, and that what is said of it is true.
+func Executor(t *testing.T, fresh New, opts ...Option) {
+	t.Helper()
+	play(t, fresh, opts, (*runner).executor)
+}
+
 // Check is [Run] without a test: what the suites came to. It is how the suites themselves are scored.
 func Check(fresh New, opts ...Option) *Report { return check(fresh, opts, all()...) }
 
 func all() []suite {
-	return []suite{(*runner).input}
+	return []suite{(*runner).input, (*runner).output, (*runner).dispatch, (*runner).approvals, (*runner).executor}
 }
 
 func play(t *testing.T, fresh New, opts []Option, suites ...suite) {
