@@ -24,6 +24,7 @@ type cutter struct {
 	armed  atomic.Int32 // commits still to be lost
 	before bool
 	lost   atomic.Int32
+	then   func() // what happens before the caller knows; nil: nothing
 }
 
 func (c *cutter) dial(ctx context.Context, network, addr string) (net.Conn, error) {
@@ -46,7 +47,11 @@ func (c *cutConn) Write(b []byte) (int, error) {
 	}
 	c.cutter.lost.Add(1)
 	if c.cutter.before {
-		return 0, errors.Join(io.ErrUnexpectedEOF, c.Conn.Close())
+		err := errors.Join(io.ErrUnexpectedEOF, c.Conn.Close())
+		if c.cutter.then != nil {
+			c.cutter.then()
+		}
+		return 0, err
 	}
 	c.cut.Store(true)
 	return c.Conn.Write(b)
@@ -127,6 +132,28 @@ func TestACommitWhoseAnswerIsLost(t *testing.T) {
 			})
 		}
 	}
+}
+
+// A commit is lost, and before the second attempt somebody else creates a proposal of this id, alike but for its run.
+func TestARivalsProposalIsNotTakenForOnesOwn(t *testing.T) {
+	t.Parallel()
+	dsn, other := database(t)
+	rival := on(t, other)
+	theirs := proposal("p_1")
+	theirs.Run = "run_2"
+	cut := &cutter{before: true, then: func() {
+		_, err := rival.Create(t.Context(), theirs)
+		require.NoError(t, err)
+	}}
+	s := on(t, connect(t, pgtest.With(dsn, "sslmode", "disable"), func(c *pgxpool.Config) { c.ConnConfig.DialFunc = cut.dial }))
+	cut.armed.Store(1)
+	// The first attempt still holds its row when its connection is lost: the rival waits for the server to notice.
+	_, err := s.Create(t.Context(), proposal("p_1"))
+	require.ErrorIs(t, err, approval.ErrExists)
+	require.EqualValues(t, 1, cut.lost.Load())
+	r, err := rival.Find(t.Context(), "t1", "p_1")
+	require.NoError(t, err)
+	require.Equal(t, "run_2", r.Proposal.Run)
 }
 
 // A transaction that the database gives up is tried again; the trigger stands for the rival that a test cannot time.
