@@ -19,11 +19,23 @@ func (d *decoding) add(at int, b ...byte) {
 	}
 }
 
+// border separates two encoded runs, which are not one text.
+func (d *decoding) border(at int) {
+	if n := len(d.data); n > 0 && d.data[n-1] != 0 {
+		d.add(at, 0)
+	}
+}
+
+// roomFor returns a decoding that holds n bytes without growing.
+func roomFor(n int) decoding {
+	return decoding{make([]byte, 0, n), make([]int, 0, n)}
+}
+
 func (d *decoding) rune(at int, r rune) { d.add(at, utf8.AppendRune(nil, r)...) }
 
 // unescape undoes the escapes of JSON, JavaScript and Go: \n, \", \x41, \u0041 with surrogate pairs, \U00000041.
 func unescape(text []byte) decoding {
-	var d decoding
+	d := roomFor(len(text))
 	for i := 0; i < len(text); {
 		if text[i] != '\\' || i+1 == len(text) {
 			d.add(i, text[i])
@@ -91,7 +103,7 @@ func escapedRune(text []byte, digits int) (r rune, read int) {
 
 // unpercent undoes RFC 3986 section 2.1, and with spaces the + of forms.
 func unpercent(text []byte, spaces bool) decoding {
-	var d decoding
+	d := roomFor(len(text))
 	for i := 0; i < len(text); {
 		at, c := i, text[i]
 		i++
@@ -125,7 +137,7 @@ func unbase64(text []byte, shift int) decoding {
 					acc &= 1<<bits - 1
 				}
 			}
-			d.add(end-1, 0) // two runs are not one text
+			d.border(end - 1)
 		}
 		i = end + 1
 	}
@@ -160,7 +172,7 @@ func unhex(text []byte, shift int) decoding {
 			for at := i + shift; at+1 < end; at += 2 {
 				d.add(at, byte(hexDigit(text[at])<<4|hexDigit(text[at+1]))) //nolint:gosec // two hexadecimal digits
 			}
-			d.add(end-1, 0) // two runs are not one text
+			d.border(end - 1)
 		}
 		i = end + 1
 	}
@@ -179,7 +191,7 @@ func unlist(text []byte, hexadecimal bool) decoding {
 			continue
 		}
 		if gap := text[last:i]; len(gap) == 0 || len(gap) > 2 || !separators(gap) {
-			d.add(i, 0) // two lists are not one text
+			d.border(i)
 		}
 		if value >= 0 {
 			d.add(i, byte(value)) //nolint:gosec // a byte or less than none
