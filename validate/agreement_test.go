@@ -79,39 +79,40 @@ type everything struct {
 	Grid     [][]int                       `json:"grid,omitzero" jsonschema:"maxItems=3"`
 }
 
-func forSubject[T any](t testing.TB, name string) subject {
-	t.Helper()
+func forSubject[T any](tb testing.TB, name string) subject {
+	tb.Helper()
 	s, err := validate.For[T]()
-	require.NoError(t, err)
-	return judged(t, name, s, func(doc []byte) error {
+	require.NoError(tb, err)
+	return judged(tb, name, s, func(doc []byte) error {
 		var v T
 		return json.Unmarshal(doc, &v, json.RejectUnknownMembers(true))
 	})
 }
 
-func judged(t testing.TB, name string, s *validate.Schema, decode func([]byte) error) subject {
-	t.Helper()
+func judged(tb testing.TB, name string, s *validate.Schema, decode func([]byte) error) subject {
+	tb.Helper()
 	kc := kaptinlin.NewCompiler()
 	kc.SetAssertFormat(true)
 	ks, err := kc.Compile(s.JSON())
-	require.NoError(t, err)
+	require.NoError(tb, err)
 	parsed, err := santhosh.UnmarshalJSON(bytes.NewReader(s.JSON()))
-	require.NoError(t, err)
+	require.NoError(tb, err)
 	sc := santhosh.NewCompiler()
 	sc.DefaultDraft(santhosh.Draft2020)
 	sc.AssertFormat()
-	require.NoError(t, sc.AddResource("schema.json", parsed))
+	require.NoError(tb, sc.AddResource("schema.json", parsed))
 	ss, err := sc.Compile("schema.json")
-	require.NoError(t, err)
+	require.NoError(tb, err)
 	return subject{name, s, decode, ks, ss}
 }
 
-func subjects(t testing.TB) []subject {
-	t.Helper()
-	list := []subject{
-		forSubject[everything](t, "everything"), forSubject[tree](t, "tree"), forSubject[group](t, "group"),
-		forSubject[addressChangeArgs](t, "address change"), forSubject[ordersArgs](t, "orders"), forSubject[order](t, "order"),
-	}
+func subjects(tb testing.TB) []subject {
+	tb.Helper()
+	list := make([]subject, 0, 16)
+	list = append(list,
+		forSubject[everything](tb, "everything"), forSubject[tree](tb, "tree"), forSubject[group](tb, "group"),
+		forSubject[addressChangeArgs](tb, "address change"), forSubject[ordersArgs](tb, "orders"), forSubject[order](tb, "order"),
+	)
 	for name, doc := range map[string]string{
 		"composed": `{"type":"object","allOf":[{"$ref":"#/$defs/who"},{"properties":{"b":{"type":"integer"}},"required":["b"]}],"properties":{"c":{"type":"array","prefixItems":[{"type":"boolean"},{"type":"null"}],"items":false,"maxItems":2}},"unevaluatedProperties":false,
 			"$defs":{"who":{"type":"object","properties":{"a":{"type":"string","maxLength":5}},"dependentRequired":{"a":["b"]}}}}`,
@@ -121,9 +122,9 @@ func subjects(t testing.TB) []subject {
 		"general": `{"type":"object","properties":{"a":{"type":"integer","not":{"const":3}},"b":{"oneOf":[{"type":"integer","multipleOf":3},{"type":"integer","multipleOf":2}]}},"if":{"required":["a"]},"then":{"required":["b"]},"additionalProperties":false}`,
 	} {
 		s, err := validate.Compile([]byte(doc))
-		require.NoError(t, err, name)
-		require.Equal(t, name != "general", s.Compiled(), name)
-		list = append(list, judged(t, name, s, nil))
+		require.NoError(tb, err, name)
+		require.Equal(tb, name != "general", s.Compiled(), name)
+		list = append(list, judged(tb, name, s, nil))
 	}
 	return list
 }

@@ -17,6 +17,7 @@ func arrange(doc []byte) (jsontext.Value, error) {
 
 func appendArranged(b []byte, v *value, schema bool) []byte {
 	switch v.kind {
+	case nullKind, boolKind, numberKind, stringKind:
 	case arrayKind:
 		b = append(b, '[')
 		for i := range v.elems {

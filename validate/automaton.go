@@ -127,7 +127,7 @@ func (b *automatonBuilder) classify() bool {
 	}
 	b.a.classes = len(kinds)
 	for c := range b.a.ascii {
-		b.a.ascii[c] = b.a.class(rune(c)) //nolint:gosec // below 128
+		b.a.ascii[c] = b.a.class(rune(c))
 	}
 	return true
 }
@@ -157,7 +157,7 @@ func (b *automatonBuilder) closure(from []uint32, begin bool) []uint32 {
 		case syntax.InstCapture, syntax.InstNop:
 			visit(in.Out)
 		case syntax.InstEmptyWidth:
-			switch op := syntax.EmptyOp(in.Arg); {
+			switch op := emptyOp(in); {
 			case op&^syntax.EmptyBeginText == 0:
 				if begin {
 					visit(in.Out)
@@ -197,12 +197,14 @@ func (b *automatonBuilder) state(set []uint32) (uint16, bool) {
 	if s >= maxStates || b.sum > maxSum || s*b.a.classes > maxSum {
 		return 0, false
 	}
-	b.states[string(key)] = uint16(s) //nolint:gosec // at most maxStates
+	b.states[string(key)] = uint16(s)
 	b.sets = append(b.sets, set)
 	b.a.ends = append(b.a.ends, b.endsIn(set))
 	b.a.next = append(b.a.next, make([]uint32, b.a.classes)...)
-	return uint16(s), true //nolint:gosec // as above
+	return uint16(s), true
 }
+
+func emptyOp(in *syntax.Inst) syntax.EmptyOp { return syntax.EmptyOp(in.Arg) } //nolint:gosec // of such an instruction it is one
 
 // endsIn reports whether a match is reached from the set at the end of the text.
 func (b *automatonBuilder) endsIn(set []uint32) bool {
@@ -221,7 +223,7 @@ func (b *automatonBuilder) endsIn(set []uint32) bool {
 		case syntax.InstCapture, syntax.InstNop:
 			return visit(in.Out)
 		case syntax.InstEmptyWidth:
-			return syntax.EmptyOp(in.Arg)&syntax.EmptyBeginText == 0 && visit(in.Out)
+			return emptyOp(in)&syntax.EmptyBeginText == 0 && visit(in.Out)
 		}
 		return false
 	}

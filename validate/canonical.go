@@ -18,6 +18,7 @@ func canonical(raw []byte) []byte {
 
 func appendCanonical(b []byte, v *value) []byte {
 	switch v.kind {
+	case nullKind, boolKind, numberKind: // as they were written
 	case stringKind:
 		return appendText(b, v.text)
 	case arrayKind:

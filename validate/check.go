@@ -1,406 +1,128 @@
 package validate
 
-import (
-	"strings"
-	"unicode/utf8"
+// check is a node made ready for the scan: one part for each kind of value, nil or false where the kind is refused.
+type check struct {
+	text          *textCheck
+	number        *numberCheck
+	object        *objectCheck // declared members
+	union         *unionCheck  // or a choice by discriminator
+	members       *mapCheck    // or members of any name
+	array         *arrayCheck
+	yes, no, null bool
+}
 
-	"github.com/toolcontract/toolcontract/envelope"
+type textCheck struct {
+	min, max int       // code points
+	values   []literal // of enum and const; nil: any
+	pattern  *pattern
+	format   formatID
+	goTime   bool
+	mode     textMode
+}
+
+// textMode is how a text is read.
+type textMode uint8
+
+const (
+	anyText     textMode = iota // only the length is bounded
+	listedText                  // one of a list
+	segmentText                 // by byte loops, on the document
+	matchedText                 // by pattern or format
 )
 
-// maxViolations bounds what one refusal lists.
-const maxViolations = 8
+// goNumber is what the Go type behind a number takes.
+type goNumber uint8
 
-// judge walks a document and a schema together and notes every broken rule in the order of the document. It serves
-// both to explain refusals and as the reference that the one-pass check is tested against.
-type judge struct {
-	at    place
-	found []violation
-	max   int // stop after so many
-	memo  map[pair]bool
+const (
+	anyNumber goNumber = iota // no Go type
+	floatNumber
+	signedNumber
+	unsignedNumber
+)
+
+type numberCheck struct {
+	low, high                      int64 // of whole numbers within 18 digits
+	simple                         bool  // low and high say all for those
+	integer                        bool
+	holds                          goNumber
+	minimum, maximum, above, below *decimal
+	multiple                       *multiple
+	values                         []decimal
 }
 
-// pair is a schema and a value that it applies to. What is known of it is kept, since keywords that ask whether a
-// subschema accepts a value ask again within one another: without, a document could make them ask 2^depth times.
-type pair struct {
-	node  *node
-	value *value
+// multiple is multipleOf as mantissa × 10^exponent.
+type multiple struct {
+	mantissa int64
+	exponent int
 }
 
-type violation struct {
-	field   string
-	rule    string
-	unknown bool // an undeclared member
+type arrayCheck struct {
+	min, max int
+	unique   bool
+	prefix   []*check
+	items    *check
 }
 
-// valid reports whether v obeys n, without places.
-func (j *judge) valid(n *node, v *value) bool {
-	if known, ok := j.memo[pair{n, v}]; ok {
-		return known
-	}
-	inner := judge{max: 1, memo: j.memo}
-	inner.value(n, v)
-	ok := len(inner.found) == 0
-	j.memo[pair{n, v}] = ok
-	return ok
+type mapCheck struct {
+	min, max int
+	values   *check
 }
 
-// part checks v against a schema that applies to it beside others; nothing is to be explained where it is known to obey.
-func (j *judge) part(n *node, v *value) {
-	if !j.memo[pair{n, v}] {
-		j.value(n, v)
-	}
+// maxProperties is how many declared members the bit set of seen members holds.
+const maxProperties = 256
+
+// maxName is room for the longest declared name, in bytes, and a code point more.
+const maxName = 72
+
+type objectCheck struct {
+	members  []namedCheck
+	required [maxProperties / 64]uint64
+	needs    []need
+	min, max int
+	simple   bool     // only required, among the first 64 members, speaks of the whole
+	table    []uint16 // perfect hash of the names: index + 1
+	seed     uint64
+	shift    uint8
 }
 
-// explain returns the violations of v, at most maxViolations.
-func explain(n *node, v *value) []violation {
-	j := judge{max: maxViolations, memo: map[pair]bool{}}
-	j.value(n, v)
-	return j.found
+type namedCheck struct {
+	name  literal
+	check *check
 }
 
-func (j *judge) full() bool { return len(j.found) >= j.max }
+// need is one dependentRequired.
+type need struct {
+	trigger int
+	needs   [maxProperties / 64]uint64
+}
 
-func (j *judge) note(rule string) { j.add(violation{field: j.at.String(), rule: rule}) }
+type unionCheck struct {
+	discriminator literal
+	kinds         []literal
+	branches      []*objectCheck
+	skipped       *check // of a member before the discriminator, at first
+}
 
-func (j *judge) add(v violation) {
-	if j.full() {
-		return
-	}
-	for _, f := range j.found {
-		if f == v {
-			return
+// complete reports whether the members that were seen are enough: end, or no.
+func (c *objectCheck) complete(seen *[maxProperties / 64]uint64, count, end int) int {
+	for i, r := range c.required {
+		if seen[i]&r != r {
+			return no
 		}
 	}
-	j.found = append(j.found, v)
-}
-
-func (j *judge) value(n *node, v *value) {
-	if j.full() {
-		return
+	if count < c.min || count > c.max {
+		return no
 	}
-	if n.verdict != nil {
-		if !*n.verdict {
-			j.note("false")
-		}
-		return
-	}
-	if !n.types.accepts(v) {
-		j.note("type")
-		return
-	}
-	if n.unevaluatedProperties != nil && v.kind == objectKind {
-		j.unevaluated(n, v)
-	}
-	if n.ref != nil {
-		j.part(n.ref, v)
-	}
-	if n.constant != nil && !equal(n.constant, v) {
-		j.note("const")
-	}
-	if n.enum != nil && !oneOfValues(n.enum, v) {
-		j.note("enum")
-	}
-	switch v.kind {
-	case nullKind, boolKind:
-	case numberKind:
-		j.number(n, v)
-	case stringKind:
-		j.text(n, v)
-	case arrayKind:
-		j.array(n, v)
-	case objectKind:
-		if n.union == nil {
-			j.object(n, v)
-		}
-	}
-	j.applicators(n, v)
-}
-
-func (t types) accepts(v *value) bool {
-	if t == 0 {
-		return true
-	}
-	switch v.kind {
-	case nullKind:
-		return t.has(nullType)
-	case boolKind:
-		return t.has(booleanType)
-	case numberKind:
-		return t.has(numberType) || t.has(integerType) && parseDecimal(v.raw).integer()
-	case stringKind:
-		return t.has(stringType)
-	case arrayKind:
-		return t.has(arrayType)
-	case objectKind:
-		return t.has(objectType)
-	}
-	return false
-}
-
-func oneOfValues(list []*value, v *value) bool {
-	for _, e := range list {
-		if equal(e, v) {
-			return true
-		}
-	}
-	return false
-}
-
-func (j *judge) number(n *node, v *value) {
-	if !fits(n.goKind, v.raw) {
-		j.note("type")
-		return
-	}
-	if n.minimum == nil && n.maximum == nil && n.exclusiveMinimum == nil && n.exclusiveMaximum == nil && n.multipleOf == nil {
-		return
-	}
-	d := parseDecimal(v.raw)
-	if n.minimum != nil && d.compare(n.minimum.decimal) < 0 {
-		j.note("minimum")
-	}
-	if n.maximum != nil && d.compare(n.maximum.decimal) > 0 {
-		j.note("maximum")
-	}
-	if n.exclusiveMinimum != nil && d.compare(n.exclusiveMinimum.decimal) <= 0 {
-		j.note("exclusiveMinimum")
-	}
-	if n.exclusiveMaximum != nil && d.compare(n.exclusiveMaximum.decimal) >= 0 {
-		j.note("exclusiveMaximum")
-	}
-	if n.multipleOf != nil && !d.multipleOf(n.multipleOf.decimal) {
-		j.note("multipleOf")
-	}
-}
-
-// text checks a string: lengths are in code points (JSON Schema validation 6.3), U+0000 is refused in every string,
-// since stores and terminals cut or refuse it.
-func (j *judge) text(n *node, v *value) {
-	if strings.IndexByte(v.text, 0) >= 0 {
-		j.note("nul")
-	}
-	if n.minLength > 0 || n.maxLength >= 0 {
-		count := utf8.RuneCountInString(v.text)
-		if count < n.minLength {
-			j.note("minLength")
-		}
-		if n.maxLength >= 0 && count > n.maxLength {
-			j.note("maxLength")
-		}
-	}
-	if n.pattern != nil && !n.pattern.match([]byte(v.text)) {
-		j.note("pattern")
-	}
-	if text := []byte(v.text); !n.format.matches(text) || n.goTime && n.format == dateTimeFormat && !goTimeReads(text) {
-		j.note("format")
-	}
-}
-
-func (j *judge) array(n *node, v *value) {
-	if n.minItems > 0 && len(v.elems) < n.minItems {
-		j.note("minItems")
-	}
-	if n.maxItems >= 0 && len(v.elems) > n.maxItems {
-		j.note("maxItems")
-	}
-	if n.uniqueItems && !distinct(v.elems) {
-		j.note("uniqueItems")
-	}
-	if n.contains != nil {
-		j.containsRule(n, v)
-	}
-	var evaluated map[int]bool
-	if n.unevaluatedItems != nil {
-		evaluated = map[int]bool{}
-		j.evaluatedItems(n, v, evaluated, true)
-	}
-	for i := range v.elems {
-		var elem *node
-		switch {
-		case i < len(n.prefix):
-			elem = n.prefix[i]
-		case n.items != nil:
-			elem = n.items
-		case n.unevaluatedItems != nil && !evaluated[i]:
-			elem = n.unevaluatedItems
-		}
-		j.at = append(j.at, element(i))
-		if elem != nil {
-			j.named(elem, &v.elems[i], ruleOfItem(n, i))
-		} else {
-			j.nul(&v.elems[i])
-		}
-		j.at = j.at[:len(j.at)-1]
-	}
-}
-
-// ruleOfItem names the keyword that speaks where a false schema refuses an item.
-func ruleOfItem(n *node, i int) string {
-	switch {
-	case i < len(n.prefix):
-		return "prefixItems"
-	case n.items != nil:
-		return "items"
-	}
-	return "unevaluatedItems"
-}
-
-// named checks a value whose schema may be false, and then says the keyword that it stood under.
-func (j *judge) named(n *node, v *value, rule string) {
-	if n.verdict != nil && !*n.verdict {
-		j.note(rule)
-		return
-	}
-	j.value(n, v)
-}
-
-func (j *judge) containsRule(n *node, v *value) {
-	count := 0
-	for i := range v.elems {
-		if j.valid(n.contains, &v.elems[i]) {
-			count++
-		}
-	}
-	least := 1
-	if n.minContains >= 0 {
-		least = n.minContains
-	}
-	switch {
-	case count < least && n.minContains >= 0:
-		j.note("minContains")
-	case count < least:
-		j.note("contains")
-	case n.maxContains >= 0 && count > n.maxContains:
-		j.note("maxContains")
-	}
-}
-
-// object checks an object: undeclared members, then missing ones, then what speaks of the object as a whole, then values.
-func (j *judge) object(n *node, v *value) {
-	if n.additional != nil && n.additional.verdict != nil && !*n.additional.verdict {
-		for _, name := range v.names {
-			if !n.declares(name) {
-				j.undeclared(name, "additionalProperties")
-			}
-		}
-	}
-	for _, name := range n.required {
-		if v.member(name) == nil {
-			j.missing(name, "required")
-		}
-	}
-	for _, d := range n.dependentRequired {
-		if v.member(d.name) == nil {
+	for i := range c.needs {
+		n := &c.needs[i]
+		if seen[n.trigger>>6]&(1<<(n.trigger&63)) == 0 {
 			continue
 		}
-		for _, name := range d.needs {
-			if v.member(name) == nil {
-				j.missing(name, "dependentRequired")
+		for k, r := range n.needs {
+			if seen[k]&r != r {
+				return no
 			}
 		}
 	}
-	if n.minProperties > 0 && len(v.names) < n.minProperties {
-		j.note("minProperties")
-	}
-	if n.maxProperties >= 0 && len(v.names) > n.maxProperties {
-		j.note("maxProperties")
-	}
-	for i, name := range v.names {
-		j.at = append(j.at, member(name))
-		j.member(n, name, &v.elems[i])
-		j.at = j.at[:len(j.at)-1]
-	}
-}
-
-// declares reports whether additionalProperties leaves the member alone.
-func (n *node) declares(name string) bool {
-	if _, ok := n.index[name]; ok {
-		return true
-	}
-	for _, p := range n.patterns {
-		if p.pattern.match([]byte(name)) {
-			return true
-		}
-	}
-	return false
-}
-
-func (j *judge) member(n *node, name string, v *value) {
-	if n.propertyNames != nil && !j.valid(n.propertyNames, &value{kind: stringKind, text: name}) {
-		j.note("propertyNames")
-	}
-	declared := n.property(name)
-	if declared != nil {
-		j.named(declared, v, "properties")
-	}
-	matched := false
-	for _, p := range n.patterns {
-		if p.pattern.match([]byte(name)) {
-			matched = true
-			j.named(p.node, v, "patternProperties")
-		}
-	}
-	if declared != nil || matched {
-		return
-	}
-	switch {
-	case n.additional == nil:
-		j.nul(v)
-	case n.additional.verdict == nil:
-		if strings.IndexByte(name, 0) >= 0 {
-			j.note("nul")
-		}
-		j.value(n.additional, v)
-	case *n.additional.verdict:
-		j.nul(v)
-	}
-}
-
-// nul looks for U+0000 where no schema looks further.
-func (j *judge) nul(v *value) {
-	switch v.kind {
-	case stringKind:
-		if strings.IndexByte(v.text, 0) >= 0 {
-			j.note("nul")
-		}
-	case arrayKind, objectKind:
-		for i := range v.elems {
-			j.nul(&v.elems[i])
-		}
-	}
-}
-
-func (j *judge) undeclared(name, rule string) {
-	j.add(violation{field: j.at.with(member(name)).String(), rule: rule, unknown: true})
-}
-
-func (j *judge) missing(name, rule string) {
-	j.add(violation{field: j.at.with(member(name)).String(), rule: rule})
-}
-
-func distinct(elems []value) bool {
-	for i := range elems {
-		for k := range i {
-			if equal(&elems[i], &elems[k]) {
-				return false
-			}
-		}
-	}
-	return true
-}
-
-// refusal makes the one error of a list of violations.
-func refusal(found []violation) *envelope.Error {
-	code := envelope.InvalidArgument
-	if found[0].unknown {
-		code = envelope.UnknownField
-	}
-	e := envelope.New(code)
-	e.Field, e.Rule = found[0].field, found[0].rule
-	if len(found) == 1 {
-		return e
-	}
-	for _, v := range found {
-		e.Violations = append(e.Violations, envelope.Violation{Field: v.field, Rule: v.rule})
-	}
-	return e
+	return end
 }

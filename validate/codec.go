@@ -6,16 +6,18 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"strconv"
 
 	"github.com/toolcontract/toolcontract/envelope"
 )
 
-// ErrType: Decode or Encode was asked for another type than the schema was made for. The contract is wrong, not the data.
+// ErrType says that Decode or Encode was asked for another type than the schema was made for. The contract is wrong, not the data.
 var ErrType = errors.New("validate: not the type that the schema was made for")
 
 // Decode checks doc and reads it into a T, from the original bytes: integers arrive digit for digit. The error is
 // that of [Schema.Check], or [ErrType]. encoding/json stays strict behind the check; what it refuses after all is
-// INVALID_ARGUMENT without a field. Nothing of doc is retained.
+// INVALID_ARGUMENT with rule "type": a type with a decoding of its own may ask for more than its schema says. Nothing of
+// doc is retained.
 func (s *Schema) Decode[T any](doc []byte, l Limits) (T, error) {
 	var v T
 	if err := s.made(reflect.TypeFor[T]()); err != nil {
@@ -26,9 +28,7 @@ func (s *Schema) Decode[T any](doc []byte, l Limits) (T, error) {
 	}
 	if err := json.Unmarshal(doc, &v, json.RejectUnknownMembers(true)); err != nil {
 		var zero T
-		e := envelope.New(envelope.InvalidArgument).WithCause(err)
-		e.Rule = "type"
-		return zero, e
+		return zero, s.unread(err)
 	}
 	return v, nil
 }
@@ -48,6 +48,26 @@ func (s *Schema) Encode[T any](v T, l Limits) (jsontext.Value, error) {
 		return nil, s.Broken(fault, envelope.OutputInvalid)
 	}
 	return doc, nil
+}
+
+// unread is the refusal of what the decoder does not take, at the declared place that it names.
+func (s *Schema) unread(err error) *envelope.Error {
+	e := envelope.New(envelope.InvalidArgument).WithCause(err)
+	e.Rule = "type"
+	var semantic *json.SemanticError
+	if !errors.As(err, &semantic) {
+		return e
+	}
+	path := ""
+	for token := range semantic.JSONPointer.Tokens() {
+		if i, err := strconv.Atoi(token); err == nil {
+			path = envelope.Index(path, i)
+		} else {
+			path = envelope.Member(path, token)
+		}
+	}
+	e.Field = s.Declared(path)
+	return e
 }
 
 func (s *Schema) made(t reflect.Type) error {

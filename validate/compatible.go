@@ -308,7 +308,7 @@ func (c *comparison) unions(b, a *node, path string) {
 }
 
 func kinds(n *node) []string {
-	var list []string
+	list := make([]string, 0, len(n.oneOf))
 	for _, sub := range n.oneOf {
 		list = append(list, sub.follow().property(discriminator).constant.text)
 	}

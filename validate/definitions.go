@@ -121,7 +121,7 @@ func (a *attacher) attach(n *node, t reflect.Type) {
 		n.goTime = s.Format == "date-time"
 		return
 	}
-	switch k := t.Kind(); k { //nolint:exhaustive // the others add nothing
+	switch k := t.Kind(); k {
 	case reflect.Slice, reflect.Array:
 		if n.items != nil {
 			a.attach(n.items, t.Elem())

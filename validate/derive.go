@@ -84,7 +84,7 @@ func (d *deriver) reflect(t reflect.Type) *jsonschema.Schema {
 	r := jsonschema.Reflector{Anonymous: true, DoNotReference: true, Mapper: func(in reflect.Type) *jsonschema.Schema {
 		if first {
 			first = false
-			return known(in)
+			return fixed(in)
 		}
 		return d.within(in)
 	}}
@@ -95,13 +95,13 @@ func (d *deriver) reflect(t reflect.Type) *jsonschema.Schema {
 
 // within maps a type met inside another; nil leaves it to the reflector.
 func (d *deriver) within(t reflect.Type) *jsonschema.Schema {
-	if s := known(t); s != nil {
+	if s := fixed(t); s != nil {
 		return s
 	}
 	if refused(t) != "" {
 		return &jsonschema.Schema{} // reported by the walk over the fields, which knows the path
 	}
-	if hooked(t) || t.Name() == "" || !composite(t) {
+	if t.Name() == "" || !composite(t) {
 		return nil
 	}
 	if t == d.root {
@@ -111,7 +111,7 @@ func (d *deriver) within(t reflect.Type) *jsonschema.Schema {
 }
 
 func composite(t reflect.Type) bool {
-	switch t.Kind() { //nolint:exhaustive // the others are scalars
+	switch t.Kind() {
 	case reflect.Struct, reflect.Slice, reflect.Array, reflect.Map:
 		return true
 	}
@@ -124,7 +124,7 @@ func (d *deriver) name(t reflect.Type) string {
 		return name
 	}
 	base := strings.Map(func(r rune) rune {
-		if r < 0x80 && (alphanumeric(byte(r)) || r == '_') {
+		if r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r == '_' {
 			return r
 		}
 		return -1
@@ -149,6 +149,23 @@ func shortName(name string) string {
 		base += arg[strings.LastIndexAny(arg, "./")+1:]
 	}
 	return base
+}
+
+// fixed returns the schema of a type that says its own, a copy: the reflector writes into what it is given.
+func fixed(t reflect.Type) *jsonschema.Schema {
+	if s := known(t); s != nil {
+		return s
+	}
+	h, ok := reflect.Zero(t).Interface().(hooker)
+	if !ok {
+		return nil
+	}
+	s := h.JSONSchema()
+	if s == nil {
+		return &jsonschema.Schema{} // says nothing: refused as open
+	}
+	c := *s
+	return &c
 }
 
 // known returns the schema of the types whose text form is fixed: of the standard library, of this package's vocabulary,
@@ -201,7 +218,11 @@ func (d *deriver) structure(t reflect.Type, where string) *jsonschema.Schema {
 			d.fail(f.where, "not derived as encoding/json writes it")
 			continue
 		}
-		d.complete(f.typ, d.beneath(f, p), f.where)
+		inner := d.beneath(f, p)
+		if own := fixed(bare(f.typ)); own != nil && inner.Description == "" {
+			inner.Description = own.Description // the reflector lets the tag's silence overwrite it
+		}
+		d.complete(f.typ, inner, f.where)
 		d.objectTags(f, p)
 	}
 	return s
@@ -268,7 +289,7 @@ func (d *deriver) complete(t reflect.Type, s *jsonschema.Schema, where string) {
 		d.values(t, s, where)
 		return
 	}
-	switch t.Kind() { //nolint:exhaustive // the others need nothing or were refused
+	switch t.Kind() {
 	case reflect.String:
 		if s.MaxLength == nil && len(s.Enum) == 0 && !bounded(s) {
 			s.MaxLength = ptr(uint64(defaultText))
@@ -318,7 +339,7 @@ func ptr[T any](v T) *T { return &v }
 
 // integerBounds returns what an integer of the kind can hold; int and uint are taken as 64 bits wide.
 func integerBounds(k reflect.Kind) (low, high string, ok bool) {
-	switch k { //nolint:exhaustive // the others are no integers
+	switch k {
 	case reflect.Int8:
 		return "-128", "127", true
 	case reflect.Int16:

@@ -2,6 +2,7 @@ package validate_test
 
 import (
 	"encoding/json/jsontext"
+	"errors"
 	"math/big"
 	"net/netip"
 	"net/url"
@@ -27,8 +28,8 @@ type (
 	badHook      string
 	promoted     struct{ time.Time }
 	selfEmbedded struct {
-		A int `json:"a"`
-		*selfEmbedded
+		A             int `json:"a"`
+		*selfEmbedded     //nolint:unused // the fault
 	}
 )
 
@@ -114,7 +115,7 @@ func TestFieldsThatEncodingWouldLoseAreRefused(t *testing.T) {
 	type contradictory struct {
 		A int `json:"a,omitzero" jsonschema:"required"`
 	}
-	type embeddedNumber struct{ hiddenInt }
+	type embeddedNumber struct{ HiddenInt }
 	for why, err := range map[string]error{
 		"shadowed":          errOf[shadowed](),
 		"embedded pointer":  errOf[pointerEmbedded](),
@@ -136,7 +137,8 @@ func deriveFault(t reflect.Type) error {
 	return err
 }
 
-type hiddenInt int
+// HiddenInt is embedded, and no struct.
+type HiddenInt int
 
 func errOf[T any]() error {
 	_, err := validate.For[T]()
@@ -246,4 +248,86 @@ func TestRecursiveTypesEndAtTheDepthLimit(t *testing.T) {
 	loop.Left = &loop
 	_, err = s.Encode(loop, validate.Limits{})
 	require.Equal(t, "OUTPUT_INVALID", string(codeOf(t, err)), "a value that contains itself has no document")
+}
+
+type forest []forest
+
+type labelled struct {
+	hookedText
+	N int `json:"n" jsonschema:"minimum=1,default=5,example=7"`
+}
+
+type hookedText struct {
+	Word word `json:"word"`
+}
+
+// word reads more strictly than its schema says.
+type word string
+
+func (word) JSONSchema() *jsonschema.Schema {
+	return &jsonschema.Schema{Type: "string", MaxLength: ptr(uint64(10)), Description: "one word"}
+}
+
+func (w *word) UnmarshalText(text []byte) error {
+	if strings.Contains(string(text), " ") {
+		return errors.New("two words")
+	}
+	*w = word(text)
+	return nil
+}
+
+func (w word) MarshalText() ([]byte, error) { return []byte(w), nil }
+
+func ptr[T any](v T) *T { return &v }
+
+func TestTypesThatSayTheirOwnSchema(t *testing.T) {
+	t.Parallel()
+	s, err := validate.For[labelled]()
+	require.NoError(t, err)
+	require.JSONEq(t, `{"type":"object","properties":{
+		"word":{"type":"string","maxLength":10,"description":"one word"},
+		"n":{"type":"integer","minimum":1,"maximum":9223372036854775807,"default":5,"examples":[7]}
+	},"required":["word","n"],"additionalProperties":false}`, string(s.JSON()))
+	_, err = s.Decode[labelled]([]byte(`{"word":"one","n":1}`), validate.Limits{})
+	require.NoError(t, err)
+	_, err = s.Decode[labelled]([]byte(`{"word":"one two","n":1}`), validate.Limits{})
+	requireRule(t, err, "word", "type")
+	require.NotContains(t, err.Error(), "two")
+}
+
+func TestContractsThatAreNoStructs(t *testing.T) {
+	t.Parallel()
+	s, err := validate.For[forest]()
+	require.NoError(t, err)
+	require.JSONEq(t, `{"type":"array","items":{"$ref":"#"},"maxItems":100}`, string(s.JSON()))
+	v, err := s.Decode[forest]([]byte(`[[],[[]]]`), validate.Limits{})
+	require.NoError(t, err)
+	require.Equal(t, forest{{}, {{}}}, v)
+
+	m, err := validate.For[map[string][]int8]()
+	require.NoError(t, err)
+	requireRule(t, m.Check([]byte(`{"a":[1,300]}`), validate.Limits{}), "a[1]", "maximum")
+
+	u, err := validate.For[validate.OneOf[shape, shapes]]()
+	require.NoError(t, err)
+	requireRule(t, u.Check([]byte(`{"kind":"group","name":"a","shapes":[{"kind":"circle"}]}`), validate.Limits{}), "shapes[0].radius", "required")
+
+	n, err := validate.For[int16]()
+	require.NoError(t, err)
+	require.Equal(t, `{"type":"integer","minimum":-32768,"maximum":32767}`, string(n.JSON()))
+	_, err = validate.For[*int]()
+	require.Error(t, err)
+}
+
+func TestDefaultsAndExamplesObeyTheirSchema(t *testing.T) {
+	t.Parallel()
+	type in struct {
+		A int    `json:"a" jsonschema:"maximum=3,default=4"`
+		B string `json:"b" jsonschema:"maxLength=3,example=abcd"`
+		D int    `json:"d" jsonschema:"maximum=3,default=3,example=1,example=2"`
+	}
+	_, err := validate.For[in]()
+	require.ErrorContains(t, err, "a: default")
+	require.ErrorContains(t, err, "b: examples")
+	require.NotContains(t, err.Error(), "d: ")
 }

@@ -68,6 +68,8 @@ func (l *loader) node(v *value, where string) *node {
 	}
 	l.nodes[v] = n
 	switch v.kind {
+	case nullKind, numberKind, stringKind, arrayKind:
+		l.fail(where, "a schema is an object or a boolean")
 	case boolKind:
 		verdict := v.raw[0] == 't'
 		n.verdict = &verdict
@@ -76,8 +78,6 @@ func (l *loader) node(v *value, where string) *node {
 		for i, keyword := range v.names {
 			l.keyword(n, keyword, &v.elems[i], v == l.root)
 		}
-	default:
-		l.fail(where, "a schema is an object or a boolean")
 	}
 	return n
 }
@@ -98,7 +98,15 @@ func (l *loader) keyword(n *node, keyword string, v *value, root bool) {
 		l.text(n, keyword, v)
 	case "description":
 		n.description = l.text(n, keyword, v)
-	case "default", "examples":
+	case "default":
+		n.samples = append(n.samples, sample{keyword, v})
+	case "examples":
+		if v.kind != arrayKind {
+			l.fail(w, "examples: must be an array")
+		}
+		for i := range v.elems {
+			n.samples = append(n.samples, sample{keyword, &v.elems[i]})
+		}
 	case "deprecated", "readOnly", "writeOnly":
 		l.boolean(n, keyword, v)
 	case "$defs":

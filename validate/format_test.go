@@ -11,10 +11,10 @@ import (
 	"github.com/toolcontract/toolcontract/validate"
 )
 
-func formatSchema(t testing.TB, format string) *validate.Schema {
-	t.Helper()
+func formatSchema(tb testing.TB, format string) *validate.Schema {
+	tb.Helper()
 	s, err := validate.Compile([]byte(`{"type":"string","maxLength":400,"format":"` + format + `"}`))
-	require.NoError(t, err)
+	require.NoError(tb, err)
 	return s
 }
 

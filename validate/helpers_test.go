@@ -12,36 +12,36 @@ import (
 
 func regexpQuote(s string) string { return regexp.QuoteMeta(s) }
 
-func quote(t testing.TB, text string) []byte {
-	t.Helper()
+func quote(tb testing.TB, text string) []byte {
+	tb.Helper()
 	doc, err := jsontext.AppendQuote(nil, text)
-	require.NoError(t, err)
+	require.NoError(tb, err)
 	return doc
 }
 
-func codeOf(t testing.TB, err error) envelope.Code {
-	t.Helper()
+func codeOf(tb testing.TB, err error) envelope.Code {
+	tb.Helper()
 	var e *envelope.Error
-	require.ErrorAs(t, err, &e)
+	require.ErrorAs(tb, err, &e)
 	return e.Code
 }
 
 // requireRule asserts an INVALID_ARGUMENT at the field with the rule.
-func requireRule(t testing.TB, err error, field, rule string) {
-	t.Helper()
-	requireRefusal(t, err, envelope.InvalidArgument, field, rule)
+func requireRule(tb testing.TB, err error, field, rule string) {
+	tb.Helper()
+	requireRefusal(tb, err, envelope.InvalidArgument, field, rule)
 }
 
-func requireRefusal(t testing.TB, err error, code envelope.Code, field, rule string) {
-	t.Helper()
+func requireRefusal(tb testing.TB, err error, code envelope.Code, field, rule string) {
+	tb.Helper()
 	var e *envelope.Error
-	require.ErrorAs(t, err, &e)
-	require.Equal(t, []string{string(code), field, rule}, []string{string(e.Code), e.Field, e.Rule})
+	require.ErrorAs(tb, err, &e)
+	require.Equal(tb, []string{string(code), field, rule}, []string{string(e.Code), e.Field, e.Rule})
 }
 
-func fieldOf(t testing.TB, err error) string {
-	t.Helper()
+func fieldOf(tb testing.TB, err error) string {
+	tb.Helper()
 	var e *envelope.Error
-	require.ErrorAs(t, err, &e)
+	require.ErrorAs(tb, err, &e)
 	return e.Field
 }

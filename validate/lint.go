@@ -51,6 +51,7 @@ func (l *linter) schema(n *node, in scope) {
 		return
 	}
 	l.names(n)
+	l.samples(n)
 	l.members(n)
 	l.sameValue(n, scope{
 		closed: in.closed || refuses(n.unevaluatedProperties),
@@ -143,6 +144,15 @@ func (l *linter) sameValue(n *node, in scope) {
 	}
 	for _, d := range n.dependentSchemas {
 		l.schema(d.node, in)
+	}
+}
+
+// samples refuses defaults and examples that the schema itself refuses: models copy them.
+func (l *linter) samples(n *node) {
+	for _, s := range n.samples {
+		if len(explain(n, s.value)) > 0 {
+			l.fail(n, "%s: does not obey the schema that it stands in", s.keyword)
+		}
 	}
 }
 

@@ -56,14 +56,14 @@ func (s *Schema) Declared(field string) string {
 	for pos := 0; pos < len(field); {
 		rest := field[pos:]
 		if rest[0] == '[' {
-			close := strings.IndexByte(rest, ']')
-			if close < 0 {
+			bracket := strings.IndexByte(rest, ']')
+			if bracket < 0 {
 				break
 			}
 			if at = items(at); len(at) == 0 {
 				break
 			}
-			pos += close + 1
+			pos += bracket + 1
 			end = pos
 			continue
 		}

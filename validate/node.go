@@ -81,6 +81,7 @@ type node struct {
 
 	union map[string]*node // the branches of a closed discriminated oneOf by their kind; nil where it is none
 
+	samples     []sample // default and examples
 	description string
 	keywords    []string // as written, in order
 	source      *value   // the object it was read from
@@ -90,6 +91,12 @@ type node struct {
 	goTime bool
 	class  redact.Class
 	lint   string // the reason given in the lint tag
+}
+
+// sample is a value that the schema gives as a default or an example.
+type sample struct {
+	keyword string
+	value   *value
 }
 
 type property struct {

@@ -68,7 +68,7 @@ func fill(v reflect.Value, depth int) bool {
 	if hooked(t) || special(t) {
 		return false
 	}
-	switch t.Kind() { //nolint:exhaustive // the others are something as they are
+	switch t.Kind() {
 	case reflect.Pointer:
 		if depth >= maxFill {
 			return true

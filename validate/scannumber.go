@@ -38,7 +38,7 @@ func (s *scan) number(c *numberCheck, i int) int {
 	if i < len(doc) {
 		switch doc[i] {
 		case '.', 'e', 'E':
-			if c.go2 != floatNumber && c.go2 != anyNumber {
+			if c.holds != floatNumber && c.holds != anyNumber {
 				return no // a Go integer takes neither
 			}
 			return s.decimal(c, start)
@@ -50,7 +50,7 @@ func (s *scan) number(c *numberCheck, i int) int {
 	if negative {
 		n = -n
 	}
-	if n < c.low || n > c.high || count > s.digits || negative && n == 0 && c.go2 == unsignedNumber {
+	if n < c.low || n > c.high || count > s.digits || negative && n == 0 && c.holds == unsignedNumber {
 		return no
 	}
 	return i
@@ -68,7 +68,7 @@ func firstDigits(w uint64, i int) (n int64, end int) {
 	v <<= 8 * (8 - count) & 63 // the digits to the top, zeros before them
 	v = v*10 + v>>8            // pairs, fours, eight: each step adds neighbours
 	v = ((v&0x000000FF000000FF)*0x000F424000000064 + (v>>16&0x000000FF000000FF)*0x0000271000000001) >> 32
-	return int64(v), i + count //nolint:gosec // at most eight digits
+	return int64(v), i + count
 }
 
 // decimal reads any number and compares it exactly.
@@ -78,10 +78,10 @@ func (s *scan) decimal(c *numberCheck, i int) int {
 	if end < 0 {
 		return no
 	}
-	if c.integer && !d.integer() || c.go2 == floatNumber && (d.point > 37 || d.point < -300) {
+	if c.integer && !d.integer() || c.holds == floatNumber && (d.point > 37 || d.point < -300) {
 		return no // a float's edge is for the slower pass
 	}
-	if c.go2 == unsignedNumber && s.doc[i] == '-' && d.digits == nil {
+	if c.holds == unsignedNumber && s.doc[i] == '-' && d.digits == nil {
 		return no
 	}
 	if c.minimum != nil && compareDecimal(d, c.minimum) < 0 || c.maximum != nil && compareDecimal(d, c.maximum) > 0 ||

@@ -240,8 +240,8 @@ func (s *scan) item(i int) (item span, next int) {
 	doc := s.doc
 	j := i
 	escaped := false
-	switch c := doc[i]; {
-	case c == '"':
+	switch c := doc[i]; c {
+	case '"':
 		for j++; doc[j] != '"'; j++ {
 			if doc[j] == '\\' {
 				escaped = true
@@ -252,7 +252,7 @@ func (s *scan) item(i int) (item span, next int) {
 		if escaped && j-i > longEscaped {
 			return item, no
 		}
-	case c == '{' || c == '[':
+	case '{', '[':
 		return item, no
 	default:
 		for ; wordByte(doc[j]); j++ {

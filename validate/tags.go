@@ -109,7 +109,7 @@ func keywordsFor(t reflect.Type) []string {
 	if known(t) != nil {
 		return []string{"default", "example", "readOnly", "writeOnly"}
 	}
-	switch k := t.Kind(); k { //nolint:exhaustive // the others take none
+	switch k := t.Kind(); k {
 	case reflect.String:
 		return []string{"minLength", "maxLength", "pattern", "format", "enum", "default", "example", "readOnly", "writeOnly"}
 	case reflect.Bool:

@@ -35,7 +35,7 @@ type Date struct {
 	month, day uint8
 }
 
-// ErrDate: the text or the numbers are no day of the calendar.
+// ErrDate says that a text or numbers are no day of the calendar.
 var ErrDate = errors.New("validate: no such date")
 
 // NewDate returns the day of the Gregorian calendar; years run from 0 to 9999. The error wraps [ErrDate].
@@ -62,7 +62,7 @@ func DateOf(t time.Time) (Date, error) {
 // IsZero reports whether d is no date.
 func (d Date) IsZero() bool { return d == Date{} }
 
-// Year, month and day of the calendar.
+// Date returns year, month and day of the calendar; zeros for the zero Date.
 func (d Date) Date() (year int, month time.Month, day int) {
 	return int(d.year), time.Month(d.month), int(d.day)
 }
