@@ -15,12 +15,14 @@ const FragmentRunes = 6
 // ErrCanary says that a value is too short to be searched for, or is not UTF-8.
 var ErrCanary = errors.New("redact: a canary needs six code points of UTF-8 or more")
 
-// Canary is a value that was planted, or a real secret, whose traces must not stand in a text. [Canary.Search] finds it whole and in
-// pieces of [FragmentRunes] code points or more: as it is, escaped as in JSON or Go, percent-encoded, in base64 (both alphabets, wherever in
-// the encoded text it begins), in hexadecimal, as a list of byte values as fmt prints them, and in up to three of these inside each other.
+// Canary is a value that was planted, or a real secret, whose traces must not stand in a text. [Canary.Search] finds it
+// whole and in pieces of [FragmentRunes] code points or more: as it is, escaped as in JSON or Go, percent-encoded, in
+// base64 (both alphabets, wherever in the encoded text it begins), in hexadecimal, as a list of byte values as fmt
+// prints them, and in up to three of these inside each other.
 //
-// Plant a value of which no six characters in a row occur by chance, such as "Zq7-canary-Kx9": a piece that is an ordinary word is found in ordinary text.
-// A search that finds nothing proves something only beside one that had to find something: plant a control.
+// Plant a value of which no six characters in a row occur by chance, such as "Zq7-canary-Kx9": a piece that is an
+// ordinary word is found in ordinary text. A search that finds nothing proves something only beside one that had to
+// find something: plant a control.
 //
 // Not found: a canary in another case, compressed, encrypted, or interleaved with other text.
 // A Canary prints as "[redacted]"; immutable and safe for concurrent use. The zero value finds nothing.
@@ -50,8 +52,8 @@ func NewCanary(value string) (Canary, error) {
 	return Canary{NewSecret(newNeedle(value))}, nil
 }
 
-// Search returns what it found, the longest piece of each way to undo encodings, the longest first; none for a clean text.
-// Its time grows with the text and with what in it looks encoded.
+// Search returns what it found, the longest piece of each way to undo encodings, the longest first; none for a clean
+// text. Its time grows with the text and with what in it looks encoded.
 func (c Canary) Search(text []byte) []Trace {
 	n := c.needle.Reveal()
 	if n == nil {
@@ -74,7 +76,8 @@ func (c Canary) Search(text []byte) []Trace {
 	return traces
 }
 
-// seenIn reports whether seen is the same piece, in a form with fewer encodings: undoing one that is not there changes nothing.
+// seenIn reports whether seen is the same piece, in a form with fewer encodings: undoing one that is not there changes
+// nothing.
 func (t Trace) seenIn(seen Trace) bool { return seen.Offset == t.Offset && seen.Runes >= t.Runes }
 
 // needle is a canary's value, with its windows of FragmentRunes code points indexed by their first six bytes.

@@ -20,14 +20,13 @@ var ErrCanonical = errors.New("redact: no canonical form")
 //
 // A number is taken as the decimal that is written and spelt as ECMAScript spells numbers: 1E2 and 100.0 are 100,
 // -0 is 0, 2.50 is 2.5, 1e21 is 1e+21. Two spellings of one decimal are equal bytes, and no digit is ever dropped:
-// 9007199254740993 (2⁵³+1), every int64 and uint64 and 1e400 keep their digits. For what a Go float64 encodes to, and
 // any number spelt with the digits that its double needs, this is RFC 8785 to the byte; only spellings with more digits
 // than a double holds differ (333333333.33333329 stays so; RFC 8785 has 333333333.3333333), since dropping
 // them would give two plans one digest. A number whose exponent exceeds ±999999999 is refused.
 //
-// Refused: what is not exactly one JSON text, invalid UTF-8, lone surrogates, duplicate names (in any spelling), NaN and
-// infinities, types that JSON cannot hold, and any value that holds a [Secret]: its text would be that of every other.
-// The error wraps [ErrCanonical] and names no value. Canonical is idempotent; v is not changed.
+// Refused: what is not exactly one JSON text, invalid UTF-8, lone surrogates, duplicate names (in any spelling), NaN
+// and infinities, types that JSON cannot hold, and any value that holds a [Secret]: its text would be that of every
+// other. The error wraps [ErrCanonical] and names no value. Canonical is idempotent; v is not changed.
 func Canonical(v any) ([]byte, error) {
 	doc, ok := v.(jsontext.Value)
 	if ok {

@@ -10,7 +10,8 @@ import (
 //
 //	Email string `json:"email" redact:"personal"`
 //
-// The zero value, ClassUnset, is a field without the tag: it may cross, and where it is free text it counts as untrusted.
+// The zero value, ClassUnset, is a field without the tag: it may cross, and where it is free text it counts as
+// untrusted.
 type Class uint8
 
 // The classes.
@@ -45,7 +46,8 @@ func (c Class) String() string {
 	return "invalid"
 }
 
-// Crosses reports whether an output may have a field of the class at all. Secret and internal fields, and what is no class, may not.
+// Crosses reports whether an output may have a field of the class at all. Secret and internal fields, and what is no
+// class, may not.
 func (c Class) Crosses() bool {
 	switch c {
 	case ClassUnset, ClassPersonal, ClassUntrusted, ClassTrusted:
@@ -66,9 +68,9 @@ func ParseClass(text string) (Class, error) {
 	return ClassUnset, fmt.Errorf("%w: not one of secret, internal, personal, untrusted, trusted", ErrClass)
 }
 
-// ClassOf returns the class of a struct's field by its tag and type: a field that is a [Secret], or a pointer to one or a slice,
-// array or map of them, is ClassSecret. A tag that names no class, an empty one, or another class on a Secret is an error that wraps [ErrClass]:
-// a misspelt class must not pass for none.
+// ClassOf returns the class of a struct's field by its tag and type: a field that is a [Secret], or a pointer to one or
+// a slice, array or map of them, is ClassSecret. A tag that names no class, an empty one, or another class on a Secret
+// is an error that wraps [ErrClass]: a misspelt class must not pass for none.
 func ClassOf(f reflect.StructField) (Class, error) {
 	declared, err := ClassUnset, error(nil)
 	if tag, ok := f.Tag.Lookup("redact"); ok {

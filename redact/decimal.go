@@ -9,7 +9,8 @@ import (
 // maxExponent bounds the power of ten of a number's first digit: beyond it a reader that expands the number would hang.
 const maxExponent = 999_999_999
 
-// decimal is the number (-1)^neg × 0.digits × 10^point, with neither leading nor trailing zeros in digits; zero has none.
+// decimal is the number (-1)^neg × 0.digits × 10^point, with neither leading nor trailing zeros in digits; zero has
+// none.
 type decimal struct {
 	neg    bool
 	digits []byte
@@ -74,7 +75,8 @@ func errExponent() error {
 	return fmt.Errorf("%w: an exponent exceeds ±%d", ErrCanonical, maxExponent)
 }
 
-// append spells the number as ECMAScript's Number::toString does (RFC 8785 section 3.2.2.3), whatever the count of digits.
+// append spells the number as ECMAScript's Number::toString does (RFC 8785 section 3.2.2.3), whatever the count of
+// digits.
 func (d decimal) append(b []byte) []byte {
 	count := int64(len(d.digits))
 	if count == 0 {

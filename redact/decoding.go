@@ -119,7 +119,8 @@ func unpercent(text []byte, spaces bool) decoding {
 	return d
 }
 
-// unbase64 undoes RFC 4648 sections 4 and 5 in each run of its letters that could hold a fragment, from the letter shift on.
+// unbase64 undoes RFC 4648 sections 4 and 5 in each run of its letters that could hold a fragment, from the letter
+// shift on.
 func unbase64(text []byte, shift int) decoding {
 	var d decoding
 	for i := 0; i < len(text); {
@@ -179,8 +180,8 @@ func unhex(text []byte, shift int) decoding {
 	return d
 }
 
-// unlist undoes lists of byte values with at most two of " ,:" between them: decimal, as fmt prints a []byte and JSON an array of
-// numbers, or of two hexadecimal digits, with 0x or without.
+// unlist undoes lists of byte values with at most two of " ,:" between them: decimal, as fmt prints a []byte and JSON
+// an array of numbers, or of two hexadecimal digits, with 0x or without.
 func unlist(text []byte, hexadecimal bool) decoding {
 	var d decoding
 	last := 0 // where the value before ended
@@ -201,7 +202,8 @@ func unlist(text []byte, hexadecimal bool) decoding {
 	return d
 }
 
-// listed reads the value at i; it is negative where what stands there is no byte, and ends at i where it is not even a number.
+// listed reads the value at i; it is negative where what stands there is no byte, and ends at i where it is not even a
+// number.
 func listed(text []byte, i int, hexadecimal bool) (value, end int) {
 	end = i
 	base := 10

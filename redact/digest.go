@@ -8,7 +8,8 @@ import (
 	"strings"
 )
 
-// ErrDigest says that a digest does not belong to the content: it is of something else, of another tenant, cut or altered.
+// ErrDigest says that a digest does not belong to the content: it is of something else, of another tenant, cut or
+// altered.
 var ErrDigest = errors.New("redact: the digest does not match")
 
 // ErrTenant says that the tenant is empty: without one, digests of two tenants could be compared.
@@ -34,9 +35,9 @@ func NewDigester(keys ...Key) (*Digester, error) {
 	return &Digester{ring}, nil
 }
 
-// Sum returns the digest of canonical, usually what [Canonical] returned, under the first key. It is the same for the same
-// tenant and bytes. For an empty tenant it is "", which no content has and [Digester.Verify] never accepts: test for it
-// where the tenant was not checked before.
+// Sum returns the digest of canonical, usually what [Canonical] returned, under the first key. It is the same for the
+// same tenant and bytes. For an empty tenant it is "", which no content has and [Digester.Verify] never accepts: test
+// for it where the tenant was not checked before.
 func (d *Digester) Sum(tenant string, canonical []byte) string {
 	if d == nil || len(d.keys.ids) == 0 {
 		return ""
@@ -59,9 +60,9 @@ func (d *Digester) Sums(tenant string, canonical []byte) []string {
 	return sums
 }
 
-// Verify returns nil if digest was made by Sum of the same tenant and bytes under one of the keys. Otherwise the error is
-// [ErrTenant] for an empty tenant, [ErrKey] for a well-formed digest of a key that is not there (nothing is known
-// of the content), and [ErrDigest] for all else. The comparison takes the same time wherever they differ.
+// Verify returns nil if digest was made by Sum of the same tenant and bytes under one of the keys. Otherwise the error
+// is [ErrTenant] for an empty tenant, [ErrKey] for a well-formed digest of a key that is not there (nothing is known of
+// the content), and [ErrDigest] for all else. The comparison takes the same time wherever they differ.
 func (d *Digester) Verify(tenant string, canonical []byte, digest string) error {
 	if tenant == "" {
 		return ErrTenant

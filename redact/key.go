@@ -8,11 +8,11 @@ import (
 )
 
 // Key is one secret of the host's key management. ID names it in whatever it made, so that keys can be rotated: it
-// matches ^[A-Za-z0-9_-]{1,32}$, is not secret and is never used again for another secret. Secret is 32 bytes or more from a
-// cryptographic source; constructors copy it. The zero value is no key.
+// matches ^[A-Za-z0-9_-]{1,32}$, is not secret and is never used again for another secret. Secret is 32 bytes or more
+// from a cryptographic source; constructors copy it. The zero value is no key.
 //
-// A Key prints and encodes as its ID alone, but where fmt asks no method: under %p (and %w outside Errorf), and through an unexported field of an
-// enclosing struct. Keep a Key in nothing that is printed, or in a [Secret].
+// A Key prints and encodes as its ID alone, but where fmt asks no method: under %p (and %w outside Errorf), and through
+// an unexported field of an enclosing struct. Keep a Key in nothing that is printed, or in a [Secret].
 //
 // The same key may be given to [NewDigester], [NewSealer] and [NewReferences]: each derives its own from it.
 type Key struct {
@@ -32,8 +32,8 @@ func (k Key) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte(k.String())) }
 // MarshalText writes the ID, so that no encoder writes the secret.
 func (k Key) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
-// ErrKey is wrapped by the errors of a constructor whose keys cannot be used, all faults joined, and of an operation that needs a
-// key that is not there.
+// ErrKey is wrapped by the errors of a constructor whose keys cannot be used, all faults joined, and of an operation
+// that needs a key that is not there.
 var ErrKey = errors.New("redact: key")
 
 // keyring holds what HKDF (RFC 5869) extracted from each key for one purpose; the first key makes, all read.

@@ -16,7 +16,8 @@ type Binding struct{ Tenant, Issuer, Audience, Action string }
 
 // References turns internal ids into opaque, expiring references that may be shown to a model, and back. Nothing is
 // stored: a reference is the id, sealed. It tells nothing of the id but, in steps of 32 bytes, its length; two
-// references to one id have nothing in common; and it is useless to another tenant, issuer, audience, or for another action.
+// references to one id have nothing in common; and it is useless to another tenant, issuer, audience, or for another
+// action.
 //
 // A reference may be resolved any number of times until it expires, and cannot be revoked before; what must happen once
 // is the ledger's to see to. Immutable and safe for concurrent use. The zero value and nil
@@ -59,9 +60,9 @@ func NewReferencesAt(now func() time.Time, keys ...Key) (*References, error) {
 	}, nil
 }
 
-// Issue returns a reference to id, ref_ and lower-case Crockford base32 (about 140 characters for an id of up to 21 bytes), good for
-// ttl, to the millisecond. An empty part of b, an empty id or one beyond [MaxReferenceID] bytes, or a ttl under a millisecond
-// is an error that wraps [ErrBinding].
+// Issue returns a reference to id, ref_ and lower-case Crockford base32 (about 140 characters for an id of up to 21
+// bytes), good for ttl, to the millisecond. An empty part of b, an empty id or one beyond [MaxReferenceID] bytes, or a
+// ttl under a millisecond is an error that wraps [ErrBinding].
 func (r *References) Issue(b Binding, id string, ttl time.Duration) (string, error) {
 	switch {
 	case r == nil || r.now == nil:
@@ -87,8 +88,8 @@ func (r *References) Issue(b Binding, id string, ttl time.Duration) (string, err
 	return referencePrefix + r.text.EncodeToString(sealed), nil
 }
 
-// Resolve returns the id that ref was issued for. The error is [ErrExpired] for a reference of this very binding whose time is
-// over, wraps [ErrBinding] where a part of b is empty, and is [ErrReference] for all else: altered, another
+// Resolve returns the id that ref was issued for. The error is [ErrExpired] for a reference of this very binding whose
+// time is over, wraps [ErrBinding] where a part of b is empty, and is [ErrReference] for all else: altered, another
 // binding's, or under a key that is no longer there.
 func (r *References) Resolve(b Binding, ref string) (id string, err error) {
 	if r == nil || r.now == nil {

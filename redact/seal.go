@@ -11,8 +11,8 @@ import (
 )
 
 // Sealer encrypts what stores keep. What was sealed opens with the same aad alone: a row that is copied to another
-// tenant, operation or column does not open there. An implementation may call a key service; it is safe for concurrent use, and
-// neither keeps nor changes the slices that it is given.
+// tenant, operation or column does not open there. An implementation may call a key service; it is safe for concurrent
+// use, and neither keeps nor changes the slices that it is given.
 type Sealer interface {
 	// Seal returns plain encrypted and bound to aad. Equal calls return unequal results.
 	Seal(ctx context.Context, aad, plain []byte) ([]byte, error)
@@ -37,8 +37,9 @@ func AAD(parts ...string) []byte {
 // NewSealer returns a Sealer with AES-256-GCM. The first key seals, all open; the error wraps [ErrKey].
 //
 // Each text is sealed under a key of its own, which HKDF derives from the key and 16 fresh random bytes, with a fresh
-// random nonce: no key wears out with the number of texts. A sealed text is 1 byte of version, 1 of the key ID's length, the key ID, 16 of salt, 12
-// of nonce, the ciphertext and 16 of tag, so 46 bytes and the ID longer than plain; all of it is authenticated.
+// random nonce: no key wears out with the number of texts. A sealed text is 1 byte of version, 1 of the key ID's
+// length, the key ID, 16 of salt, 12 of nonce, the ciphertext and 16 of tag, so 46 bytes and the ID longer than plain;
+// all of it is authenticated.
 //
 // Open fails with [ErrKey] where the text names a key that is not there, otherwise with [ErrSealed]. Both ignore ctx.
 func NewSealer(keys ...Key) (Sealer, error) {

@@ -19,8 +19,8 @@ import (
 // crashFile names, for the child process, the file to write until it is killed.
 const crashFile = "TOOLCONTRACT_AUDIT_CRASH_FILE"
 
-// TestFileSurvivesSIGKILL kills a process that writes from several goroutines, again and again over one file: whatever it had
-// acknowledged is in the file, which verifies once it is open again.
+// TestFileSurvivesSIGKILL kills a process that writes from several goroutines, again and again over one file: whatever
+// it had acknowledged is in the file, which verifies once it is open again.
 func TestFileSurvivesSIGKILL(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "audit.log")

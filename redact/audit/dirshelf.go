@@ -19,8 +19,8 @@ import (
 
 // DirShelf is a [Shelf] of files in one directory, one a parcel. Make it with [OpenDirShelf].
 //
-// A parcel is written under another name, synced and renamed, so that a crash leaves no half of one. Several processes may share the directory:
-// each sees what the others put. Files of other names are left alone.
+// A parcel is written under another name, synced and renamed, so that a crash leaves no half of one. Several processes
+// may share the directory: each sees what the others put. Files of other names are left alone.
 type DirShelf struct {
 	root     *os.Root
 	dir      string
@@ -30,8 +30,8 @@ type DirShelf struct {
 	seq uint64     // orders parcels of one instant
 }
 
-// OpenDirShelf opens the directory, and makes it, for its owner alone, where it is not there. requests is of how many requests parcels are kept:
-// the oldest give way. Zero or less: 10 000.
+// OpenDirShelf opens the directory, and makes it, for its owner alone, where it is not there. requests is of how many
+// requests parcels are kept: the oldest give way. Zero or less: 10 000.
 func OpenDirShelf(dir string, requests int) (*DirShelf, error) {
 	if requests <= 0 {
 		requests = 10_000

@@ -9,9 +9,9 @@ import (
 	"github.com/toolcontract/toolcontract/envelope"
 )
 
-// Event is one decision. Every text in it is an identity, a name that a contract declares, a code or a digest: no argument, result,
-// message or cause. At and Kind must be set; all else is empty where it does not apply. Events are values;
-// a sink neither changes nor keeps the slices and maps of one after it returns.
+// Event is one decision. Every text in it is an identity, a name that a contract declares, a code or a digest: no
+// argument, result, message or cause. At and Kind must be set; all else is empty where it does not apply. Events are
+// values; a sink neither changes nor keeps the slices and maps of one after it returns.
 type Event struct {
 	At             time.Time         `json:"at"`                       // when it was decided, on the recording process's clock
 	Kind           string            `json:"kind"`                     // what was decided: call, propose, decide, admit, dispatch, …
@@ -33,8 +33,9 @@ type Event struct {
 	Source         string            `json:"source,omitzero"`          // provenance: handler, upstream's name, cache, operator
 }
 
-// Sink records events. Record returns nil only when the event is recorded as durably as the sink promises; a write whose event
-// cannot be recorded does not start, so a sink that drops events must say so by an error. Implementations are safe for concurrent use.
+// Sink records events. Record returns nil only when the event is recorded as durably as the sink promises; a write
+// whose event cannot be recorded does not start, so a sink that drops events must say so by an error. Implementations
+// are safe for concurrent use.
 type Sink interface {
 	Record(ctx context.Context, e Event) error
 }
@@ -52,8 +53,9 @@ func (e Event) check() error {
 	return nil
 }
 
-// Tee returns a Sink that records each event in every sink, in their order, whatever the others answered. Its error joins theirs; an
-// event that some of them could not record may stand in the others. Without sinks nothing can be recorded: every event is an error.
+// Tee returns a Sink that records each event in every sink, in their order, whatever the others answered. Its error
+// joins theirs; an event that some of them could not record may stand in the others. Without sinks nothing can be
+// recorded: every event is an error.
 func Tee(sinks ...Sink) Sink { return tee(append([]Sink(nil), sinks...)) }
 
 type tee []Sink

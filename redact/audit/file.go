@@ -22,17 +22,20 @@ import (
 	"github.com/toolcontract/toolcontract/redact"
 )
 
-// File records events in a hash-chained file of JSON lines, whose integrity [Verify] and the command auditverify prove offline.
+// File records events in a hash-chained file of JSON lines, whose integrity [Verify] and the command auditverify prove
+// offline.
 //
-// Each line holds the hash of everything before it; the file's first lines hold, signed with Ed25519, how many events there are and the hash
-// after the last. The private key comes from a [redact.Key] by HKDF and is never in the file.
+// Each line holds the hash of everything before it; the file's first lines hold, signed with Ed25519, how many events
+// there are and the hash after the last. The private key comes from a [redact.Key] by HKDF and is never in the file.
 //
-// Record returns when the event is on the disk: it writes the line, syncs, writes the signed head, syncs. Events that arrive meanwhile go together, so
-// that concurrent writers share the syncs. A crash at any moment loses no event that was acknowledged; what was not is dropped when the file is opened again, and the
-// dropping recorded. When a write or a sync fails, the sink is broken and refuses every event until the file is opened again.
+// Record returns when the event is on the disk: it writes the line, syncs, writes the signed head, syncs. Events that
+// arrive meanwhile go together, so that concurrent writers share the syncs. A crash at any moment loses no event that
+// was acknowledged; what was not is dropped when the file is opened again, and the dropping recorded. When a write or a
+// sync fails, the sink is broken and refuses every event until the file is opened again.
 //
-// Safe for concurrent use by one process: a second one is refused where the system has flock. The two heads are written in place, so the file cannot live on storage that only appends.
-// To rotate files or keys, close the file and open another.
+// Safe for concurrent use by one process: a second one is refused where the system has flock. The two heads are written
+// in place, so the file cannot live on storage that only appends. To rotate files or keys, close the file and open
+// another.
 type File struct {
 	f          disk
 	key        redact.Secret[ed25519.PrivateKey]
@@ -68,9 +71,9 @@ type batch struct {
 	err   error // once done is closed
 }
 
-// EventRecovered is the kind of the event that a File records when it was opened after a crash. Its outcome says how many bytes were
-// dropped that no head vouched for, and whether a head was torn. A torn head is what a crash leaves; it is also what an intruder
-// leaves who cuts the last events off: compare with a noted [Head].
+// EventRecovered is the kind of the event that a File records when it was opened after a crash. Its outcome says how
+// many bytes were dropped that no head vouched for, and whether a head was torn. A torn head is what a crash leaves; it
+// is also what an intruder leaves who cuts the last events off: compare with a noted [Head].
 const EventRecovered = "audit_recovered"
 
 // ErrBusy says that another process, or another File of this one, writes the file.
@@ -79,11 +82,12 @@ var ErrBusy = errors.New("audit: another writer has the file")
 // ErrBroken says that a File takes no more events: a write failed, or it was closed.
 var ErrBroken = errors.New("audit: the file takes no more events")
 
-// OpenFile opens the file for writing, begins it where there is none (or an empty one), and repairs what a crash left. now is the clock of the file's beginning and
-// of its repairs; nil is time.Now.
+// OpenFile opens the file for writing, begins it where there is none (or an empty one), and repairs what a crash left.
+// now is the clock of the file's beginning and of its repairs; nil is time.Now.
 //
-// All of the file is read. One that was damaged otherwise is refused with [ErrDamaged]: look at it, keep it, begin another. The key must be the one
-// that the file was begun with, otherwise the error wraps [redact.ErrKey]; its secret is 32 bytes or more, its ID has no meaning here.
+// All of the file is read. One that was damaged otherwise is refused with [ErrDamaged]: look at it, keep it, begin
+// another. The key must be the one that the file was begun with, otherwise the error wraps [redact.ErrKey]; its secret
+// is 32 bytes or more, its ID has no meaning here.
 func OpenFile(path string, key redact.Key, now func() time.Time) (*File, error) {
 	if now == nil {
 		now = time.Now //nolint:forbidigo // the default clock, taken once
@@ -229,8 +233,9 @@ func (f *File) follow(in *bufio.Reader, newest head, reg region) error {
 	}
 }
 
-// Record implements [Sink]. The event is on the disk when it returns nil. An event that is none, does not encode or exceeds 256 KiB is [ErrEvent]; the file then stays as it is.
-// Once the event is accepted, the end of ctx changes nothing.
+// Record implements [Sink]. The event is on the disk when it returns nil. An event that is none, does not encode or
+// exceeds 256 KiB is [ErrEvent]; the file then stays as it is. Once the event is accepted, the end of ctx changes
+// nothing.
 func (f *File) Record(ctx context.Context, e Event) error {
 	if err := e.check(); err != nil {
 		return err

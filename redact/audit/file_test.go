@@ -51,7 +51,8 @@ func written(tb testing.TB, n int) (text []byte, heads []audit.Head) {
 	return read(tb, path), heads
 }
 
-// fastDir is a directory in memory where there is one, for tests that sync a thousand times and learn nothing from a disk.
+// fastDir is a directory in memory where there is one, for tests that sync a thousand times and learn nothing from a
+// disk.
 func fastDir(tb testing.TB) string {
 	tb.Helper()
 	dir, err := os.MkdirTemp("/dev/shm", "audit") //nolint:usetesting // tb.TempDir is on the disk
@@ -275,7 +276,8 @@ func TestFileClosesBehindWhatWasAccepted(t *testing.T) {
 	require.Equal(t, int64(1+len(acknowledged)), s.Head.Events, "what was acknowledged, no more and no less")
 }
 
-// The states that a crash can leave between two events: lines half written, a head half written, the tail full of zeros.
+// The states that a crash can leave between two events: lines half written, a head half written, the tail full of
+// zeros.
 func TestFileSurvivesACrashAtAnyByte(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "audit.log")
@@ -370,7 +372,8 @@ func TestFileDoesNotGoOnWithAHeadThatWasKept(t *testing.T) {
 	require.ErrorIs(t, err, audit.ErrDamaged)
 }
 
-// A torn head and nothing else amiss is what an intruder leaves who cuts the last event off; it is repaired like a crash, and shows.
+// A torn head and nothing else amiss is what an intruder leaves who cuts the last event off; it is repaired like a
+// crash, and shows.
 func TestFileRecordsATornHead(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "audit.log")

@@ -14,16 +14,17 @@ import (
 	"time"
 )
 
-// A file begins with three lines of lineBytes each, padded with spaces: the header, which never changes, and two heads, which
-// are written over in turn. One of the two is whole at any moment, and the newer one says how long the file must be.
+// A file begins with three lines of lineBytes each, padded with spaces: the header, which never changes, and two heads,
+// which are written over in turn. One of the two is whole at any moment, and the newer one says how long the file must
+// be.
 //
 //	{"audit":"toolcontract/1","id":"…","key":"…","created":"…"}
 //	{"generation":4,"events":3,"chain":"…","signature":"…"}
 //	{"generation":3,"events":2,"chain":"…","signature":"…"}
 //	{"seq":1,"prev":"…","event":{…}}
 //
-// chain(0) is the SHA-256 of the header, chain(n) that of chain(n-1) and line n; prev is chain(seq-1). A head's signature
-// (Ed25519) covers the header and the head, so that no head fits another file.
+// chain(0) is the SHA-256 of the header, chain(n) that of chain(n-1) and line n; prev is chain(seq-1). A head's
+// signature (Ed25519) covers the header and the head, so that no head fits another file.
 const (
 	lineBytes   = 256
 	regionBytes = 3 * lineBytes
@@ -167,8 +168,9 @@ func parsePublicKey(text string) (ed25519.PublicKey, error) {
 	return b, nil
 }
 
-// Head is a state of a file: how many events it holds, and the value of the chain after the last. Noted elsewhere, where whoever can
-// write the file cannot write, it proves later that the file still begins with these events ([Inspect]).
+// Head is a state of a file: how many events it holds, and the value of the chain after the last. Noted elsewhere,
+// where whoever can write the file cannot write, it proves later that the file still begins with these events
+// ([Inspect]).
 type Head struct {
 	Events int64
 	Chain  string // 64 hexadecimal digits

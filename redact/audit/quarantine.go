@@ -9,11 +9,11 @@ import (
 	"time"
 )
 
-// Item is what broke a contract: an upstream's response, a handler's error or panic, a document that did not pass. RequestID must be set:
-// the agent has it, and operators find the item by it.
+// Item is what broke a contract: an upstream's response, a handler's error or panic, a document that did not pass.
+// RequestID must be set: the agent has it, and operators find the item by it.
 //
-// Raw and Cause may hold anything, credentials and personal data included. They are for the operators alone: an Item prints and
-// encodes without them.
+// Raw and Cause may hold anything, credentials and personal data included. They are for the operators alone: an Item
+// prints and encodes without them.
 type Item struct {
 	RequestID      string `json:"request_id"`
 	Tenant         string `json:"tenant,omitzero"`
@@ -42,7 +42,8 @@ const MaxRaw = 1 << 20
 // MaxBefore is how many items a store of this package keeps for one request; a further one replaces the last.
 const MaxBefore = 16
 
-// DefaultRetention is how long a store of this package keeps an item whose For is zero, where its configuration says nothing else.
+// DefaultRetention is how long a store of this package keeps an item whose For is zero, where its configuration says
+// nothing else.
 const DefaultRetention = 7 * 24 * time.Hour
 
 // String names the item by what may stand in a log.
@@ -55,14 +56,17 @@ func (i Item) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, i.String())
 
 // Quarantine keeps items for staff and for a time. Implementations are safe for concurrent use.
 //
-// The host authorises the staff member before it calls Open: by is the verified principal, and is not checked but for being there.
+// The host authorises the staff member before it calls Open: by is the verified principal, and is not checked but for
+// being there.
 type Quarantine interface {
 	// Keep stores the item. Several items of one request are all kept.
 	Keep(ctx context.Context, i Item) error
-	// Open records that by opened the items of the request and then returns the latest, the others in its Before. Nothing is returned
-	// that could not be recorded. A request that is not there, or no longer, is ErrNotFound, and that too is recorded.
+	// Open records that by opened the items of the request and then returns the latest, the others in its Before.
+	// Nothing is returned that could not be recorded. A request that is not there, or no longer, is ErrNotFound, and
+	// that too is recorded.
 	Open(ctx context.Context, by, requestID string) (Item, error)
-	// Purge removes what has outlived its retention and says how many items that were. What has is never opened, purged or not.
+	// Purge removes what has outlived its retention and says how many items that were. What has is never opened, purged
+	// or not.
 	Purge(ctx context.Context) (int, error)
 }
 
@@ -94,7 +98,8 @@ func (i Item) prepare(now time.Time, retention time.Duration) (Item, error) {
 // expired reports whether the item's time is over.
 func (i Item) expired(now time.Time) bool { return !now.Before(i.KeptAt.Add(i.For)) }
 
-// opening records that items are opened, are not there, or cannot be read; an error means that they must not be handed out.
+// opening records that items are opened, are not there, or cannot be read; an error means that they must not be handed
+// out.
 func opening(ctx context.Context, sink Sink, now time.Time, by, requestID string, latest *Item, unread error) error {
 	switch {
 	case by == "":
@@ -121,8 +126,8 @@ func opening(ctx context.Context, sink Sink, now time.Time, by, requestID string
 	return nil
 }
 
-// EventOpen is the kind of the event that a quarantine of this package records when it is opened; the outcome is opened,
-// not_found or unreadable.
+// EventOpen is the kind of the event that a quarantine of this package records when it is opened; the outcome is
+// opened, not_found or unreadable.
 const EventOpen = "quarantine_open"
 
 // stacked returns the latest item with the others in its Before.

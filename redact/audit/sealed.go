@@ -14,8 +14,8 @@ import (
 	"github.com/toolcontract/toolcontract/redact"
 )
 
-// Shelf is where a [SealedQuarantine] puts what it sealed: a directory ([DirShelf]), a table. It decides nothing. Implementations
-// are safe for concurrent use.
+// Shelf is where a [SealedQuarantine] puts what it sealed: a directory ([DirShelf]), a table. It decides nothing.
+// Implementations are safe for concurrent use.
 type Shelf interface {
 	// Put stores the parcel behind those of its request. Where the request has MaxBefore of them, the last gives way.
 	Put(ctx context.Context, p Parcel) error
@@ -25,8 +25,8 @@ type Shelf interface {
 	Purge(ctx context.Context, now time.Time) (int, error)
 }
 
-// Parcel is an item as a shelf sees it. Request, 64 hexadecimal digits, stands for the request's id; the times are of the quarantine's clock, in UTC, and come back as they were put, to the
-// millisecond.
+// Parcel is an item as a shelf sees it. Request, 64 hexadecimal digits, stands for the request's id; the times are of
+// the quarantine's clock, in UTC, and come back as they were put, to the millisecond.
 type Parcel struct {
 	Request       string
 	Kept, Expires time.Time
@@ -42,14 +42,16 @@ type SealedQuarantineConfig struct {
 	Now       func() time.Time
 }
 
-// SealedQuarantine is a [Quarantine] that keeps items sealed, bound to their request and their expiry: one that was moved to another request, or whose retention was
-// stretched, does not open. What does not open is an error that wraps [redact.ErrSealed] or [redact.ErrKey], and is recorded. Causes come back as [*StoredError].
+// SealedQuarantine is a [Quarantine] that keeps items sealed, bound to their request and their expiry: one that was
+// moved to another request, or whose retention was stretched, does not open. What does not open is an error that wraps
+// [redact.ErrSealed] or [redact.ErrKey], and is recorded. Causes come back as [*StoredError].
 type SealedQuarantine struct{ cfg SealedQuarantineConfig }
 
 // ErrConfig says that a quarantine cannot be built from its configuration.
 var ErrConfig = errors.New("audit: configuration")
 
-// NewSealedQuarantine returns a quarantine on the shelf; all faults of the configuration are told, each wrapping [ErrConfig].
+// NewSealedQuarantine returns a quarantine on the shelf; all faults of the configuration are told, each wrapping
+// [ErrConfig].
 func NewSealedQuarantine(cfg SealedQuarantineConfig) (*SealedQuarantine, error) {
 	var faults []error
 	for _, f := range []struct {

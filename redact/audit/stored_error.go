@@ -2,8 +2,8 @@ package audit
 
 import "fmt"
 
-// StoredError is an error as a durable store returns it: what it said, and the Go types of the errors that it wrapped, the outermost first.
-// It is for the operators alone, like the item that holds it.
+// StoredError is an error as a durable store returns it: what it said, and the Go types of the errors that it wrapped,
+// the outermost first. It is for the operators alone, like the item that holds it.
 type StoredError struct {
 	Text  string   `json:"text"`
 	Types []string `json:"types"`

@@ -11,7 +11,8 @@ import (
 	"time"
 )
 
-// ErrDamaged says that a hash-chained file is not as its writer left it. The error that wraps it names the line and what is wrong with it.
+// ErrDamaged says that a hash-chained file is not as its writer left it. The error that wraps it names the line and
+// what is wrong with it.
 var ErrDamaged = errors.New("audit: the file is damaged")
 
 func damaged(line int, what string) error {
@@ -30,7 +31,8 @@ type Summary struct {
 	From, To  time.Time // the times of the first and the last event; zero where there is none
 }
 
-// Verify proves, without any key, that a hash-chained file (see [File]) is as a writer with the private key of its header left it. It finds
+// Verify proves, without any key, that a hash-chained file (see [File]) is as a writer with the private key of its
+// header left it. It finds
 //
 //   - a file that is cut, at the end, in the middle or at the beginning, by whole lines or by bytes, while it was in use too;
 //   - a changed byte, wherever it stands;
@@ -38,19 +40,21 @@ type Summary struct {
 //   - a file that was linked anew: events changed or left out, and the chain after them computed again. That needs the
 //     private key, which the file does not hold.
 //
-// What no look at the file alone can find: that all of it was written again under another key (compare [Summary].PublicKey with the one that
-// was noted), or that an older copy was put back or the file removed (compare with a noted [Head]). Both take a note kept where the one who can write the file
-// cannot; [Inspect] takes them. A writer that lies, or an intruder with the key, is beyond any of it.
+// What no look at the file alone can find: that all of it was written again under another key (compare
+// [Summary].PublicKey with the one that was noted), or that an older copy was put back or the file removed (compare
+// with a noted [Head]). Both take a note kept where the one who can write the file cannot; [Inspect] takes them. A
+// writer that lies, or an intruder with the key, is beyond any of it.
 //
-// Damage is an error that wraps [ErrDamaged]; an error of the reader is returned as it is. A file whose writer is at work, or died and was not
-// opened again, can hold an event that the head does not count yet: it is reported as damaged, since anybody may have added it; [OpenFile] repairs it.
+// Damage is an error that wraps [ErrDamaged]; an error of the reader is returned as it is. A file whose writer is at
+// work, or died and was not opened again, can hold an event that the head does not count yet: it is reported as
+// damaged, since anybody may have added it; [OpenFile] repairs it.
 func Verify(r io.Reader) error {
 	_, err := Inspect(r)
 	return err
 }
 
-// Inspect is [Verify] and returns what it read. The file must begin with every state that is given: a noted head that it does not pass through, or
-// not reach, is damage.
+// Inspect is [Verify] and returns what it read. The file must begin with every state that is given: a noted head that
+// it does not pass through, or not reach, is damage.
 func Inspect(r io.Reader, noted ...Head) (Summary, error) {
 	in := bufio.NewReaderSize(r, 64<<10)
 	first := make([]byte, regionBytes)
@@ -111,7 +115,8 @@ func shortRead(err, short error) error {
 	return fmt.Errorf("audit: read: %w", err)
 }
 
-// readLine reads a line with its end. io.EOF is the end between two lines; errLine is a line without end, or one that is too long.
+// readLine reads a line with its end. io.EOF is the end between two lines; errLine is a line without end, or one that
+// is too long.
 func readLine(in *bufio.Reader) ([]byte, error) {
 	var line []byte
 	for {

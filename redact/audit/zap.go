@@ -10,12 +10,12 @@ import (
 	"go.uber.org/zap/zapcore"
 )
 
-// Zap records events in a log: the message "audit" at level info with the event's set fields, by name. Make it with [NewZap]; immutable and safe
-// for concurrent use.
+// Zap records events in a log: the message "audit" at level info with the event's set fields, by name. Make it with
+// [NewZap]; immutable and safe for concurrent use.
 //
-// Events go to the logger's core directly, so that neither its level nor its sampling drops one, and an error of its writer is Record's. Where the
-// core is a tee by level, every branch gets the event. Whether a line that was written lasts is the log's affair: beside writes that
-// matter use a [File] or a database, or both by [Tee].
+// Events go to the logger's core directly, so that neither its level nor its sampling drops one, and an error of its
+// writer is Record's. Where the core is a tee by level, every branch gets the event. Whether a line that was written
+// lasts is the log's affair: beside writes that matter use a [File] or a database, or both by [Tee].
 type Zap struct {
 	core zapcore.Core
 	name string

@@ -2,11 +2,12 @@
 //
 //	go run ./redact/audit/auditverify [-key ed25519:…] [-head 42:…] FILE
 //
-// FILE may be - for the standard input. With -key the file must be signed with that public key, and with -head (which may
-// be given more than once) it must begin with that noted state: without them a file that was written again under another key, or an older copy, passes.
-// See audit.Verify for what is found and what cannot be.
+// FILE may be - for the standard input. With -key the file must be signed with that public key, and with -head (which
+// may be given more than once) it must begin with that noted state: without them a file that was written again under
+// another key, or an older copy, passes. See audit.Verify for what is found and what cannot be.
 //
-// The exit status is 0 for a file that is intact, 1 for one that is damaged or not what was noted, 2 where it could not be read.
+// The exit status is 0 for a file that is intact, 1 for one that is damaged or not what was noted, 2 where it could not
+// be read.
 package main
 
 import (

@@ -1,12 +1,15 @@
-// Package sqliteaudit keeps audit events and sealed quarantine items in an SQLite file: an [audit.Sink] and an [audit.Shelf] for one machine.
+// Package sqliteaudit keeps audit events and sealed quarantine items in an SQLite file: an [audit.Sink] and an
+// [audit.Shelf] for one machine.
 //
 //	store, err := sqliteaudit.Open(ctx, "audit.db")
 //	quarantine, err := audit.NewSealedQuarantine(audit.SealedQuarantineConfig{Shelf: store, Sealer: sealer, Audit: store})
 //
-// Guarantees: an event that was acknowledged survives a power loss (write-ahead log, synchronous=FULL); events are neither
-// changed nor deleted through SQL, triggers see to it; the tables are STRICT. Several processes may share the file.
+// Guarantees: an event that was acknowledged survives a power loss (write-ahead log, synchronous=FULL); events are
+// neither changed nor deleted through SQL, triggers see to it; the tables are STRICT. Several processes may share the
+// file.
 //
-// Not its business: proof against whoever can write the file. For that, record in an [audit.File] too, with [audit.Tee].
+// Not its business: proof against whoever can write the file. For that, record in an [audit.File] too, with
+// [audit.Tee].
 package sqliteaudit
 
 import (
@@ -24,8 +27,8 @@ import (
 	"github.com/toolcontract/toolcontract/redact/audit"
 )
 
-// Store is the two tables audit_event and quarantine_parcel of an SQLite file; schema.sql documents them for those who query them. Make it with [Open];
-// safe for concurrent use.
+// Store is the two tables audit_event and quarantine_parcel of an SQLite file; schema.sql documents them for those who
+// query them. Make it with [Open]; safe for concurrent use.
 type Store struct {
 	db       *sql.DB
 	requests int
@@ -47,7 +50,8 @@ var schema string
 // version is what PRAGMA user_version holds; a file of another version is refused.
 const version = 1
 
-// ErrFile says that the file is not one that this version can use: another schema, or settings that would lose an acknowledged event.
+// ErrFile says that the file is not one that this version can use: another schema, or settings that would lose an
+// acknowledged event.
 var ErrFile = errors.New("sqliteaudit: the file cannot be used")
 
 // Open opens the file and makes its tables where it is new.
@@ -187,7 +191,8 @@ func (s *Store) Parcels(ctx context.Context, request string) (parcels []audit.Pa
 	return parcels, rows.Err()
 }
 
-// Purge implements [audit.Shelf]. The file does not shrink, and freed pages hold what was sealed until they are used again.
+// Purge implements [audit.Shelf]. The file does not shrink, and freed pages hold what was sealed until they are used
+// again.
 func (s *Store) Purge(ctx context.Context, now time.Time) (int, error) {
 	r, err := s.db.ExecContext(ctx, `DELETE FROM quarantine_parcel WHERE expires <= ?`, now.UnixMilli())
 	if err != nil {
