@@ -65,11 +65,11 @@ func (s *Store) Alike(ctx context.Context, tenant string, digests []string) ([]a
 	return out, nil
 }
 
-// pendingWhere: the level says how many approvals are missing, and the rest of the conditions that nothing is final.
+// pendingWhere: the level says how many approvals are missing; a rejection weighs as much as any number of them.
 const pendingWhere = `expires_ns > ? AND (created_ns, proposal_id) > (?, ?)
 	AND NOT EXISTS (SELECT 1 FROM approval_end e WHERE e.tenant_id = p.tenant_id AND e.proposal_id = p.proposal_id)
-	AND NOT EXISTS (SELECT 1 FROM approval_decision d WHERE d.tenant_id = p.tenant_id AND d.proposal_id = p.proposal_id AND d.approved = 0)
-	AND (SELECT count(*) FROM approval_decision d WHERE d.tenant_id = p.tenant_id AND d.proposal_id = p.proposal_id) < CASE level WHEN 'two' THEN 2 ELSE 1 END
+	AND (SELECT coalesce(sum(CASE WHEN d.approved THEN 1 ELSE 2 END), 0) FROM approval_decision d WHERE d.tenant_id = p.tenant_id AND d.proposal_id = p.proposal_id)
+		< CASE level WHEN 'two' THEN 2 ELSE 1 END
 	ORDER BY created_ns, proposal_id LIMIT ?`
 
 // Pending implements [approval.Store].
