@@ -151,7 +151,7 @@ func Declared(c Code) (Failure, bool) {
 	case BudgetExhausted:
 		message = "the budget of this run is used up"
 	case Cancelled:
-		message = "the run was stopped"
+		message = "the call or its run was stopped"
 	case DeadlineExceeded:
 		message, retryable = "the time for this call is up", true
 	case UpstreamUnavailable:

@@ -48,6 +48,9 @@ func New(code Code) *Error {
 
 // Error prints the code and the field alone: text for logs holds neither values nor causes.
 func (e *Error) Error() string {
+	if e == nil {
+		return "no error"
+	}
 	if e.Field == "" {
 		return string(e.Code)
 	}
@@ -79,7 +82,12 @@ func (e *Error) WithCause(err error) *Error {
 }
 
 // Unwrap returns the cause, nil where there is none.
-func (e *Error) Unwrap() error { return e.cause }
+func (e *Error) Unwrap() error {
+	if e == nil {
+		return nil
+	}
+	return e.cause
+}
 
 // Bare returns a copy without the cause: what may leave the process.
 func (e *Error) Bare() *Error { return e.WithCause(nil) }

@@ -51,7 +51,8 @@ const schemaText = `{
 			"ok": {"const": false},
 			"tool": {"const": $TOOL},
 			"request_id": {"$ref": "#/$defs/request_id"},
-			"error": {"$ref": "#/$defs/error"}
+			"error": {"$ref": "#/$defs/error"},
+			"untrusted": {"const": ["error.reason"]}
 		},
 		"required": ["ok", "tool", "request_id", "error"],
 		"additionalProperties": false

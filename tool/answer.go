@@ -31,7 +31,7 @@ func operationAnswer(rec idem.Record, replayed bool) (reply, error) {
 	e := &envelope.Error{}
 	switch rec.State {
 	case idem.Succeeded:
-		if rec.Failure == nil {
+		if rec.Failure == nil && rec.Result != nil {
 			return reply{data: rec.Result, replayed: replayed}, nil
 		}
 		e = settled(rec.Failure, envelope.OutputInvalid, envelope.EffectDone)

@@ -63,11 +63,11 @@ func (m *memoryBudgets) Reserve(_ context.Context, tenant, run string, want, lim
 		s.until = until
 	}
 	switch {
-	case s.Calls+want.Calls > limit.Calls,
+	case want.Calls > limit.Calls-s.Calls,
 		limit.Elapsed > 0 && now.Sub(s.started) >= limit.Elapsed,
-		limit.Tokens > 0 && s.Tokens+want.Tokens > limit.Tokens:
+		limit.Tokens > 0 && want.Tokens > limit.Tokens-s.Tokens:
 		return envelope.New(envelope.BudgetExhausted)
-	case want.Parallel > 0 && s.Parallel+want.Parallel > limit.Parallel:
+	case want.Parallel > 0 && want.Parallel > limit.Parallel-s.Parallel:
 		return envelope.New(envelope.RateLimited).After(busyRetry)
 	}
 	s.Calls += want.Calls

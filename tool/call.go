@@ -3,11 +3,15 @@ package tool
 import (
 	"context"
 	"errors"
+	"fmt"
 	"regexp"
 	"runtime/debug"
+	"sync/atomic"
 	"time"
+	"uuid"
 
 	"github.com/toolcontract/toolcontract/envelope"
+	"github.com/toolcontract/toolcontract/internal/ids"
 )
 
 // call is one call on its way through.
@@ -16,27 +20,61 @@ type call struct {
 	run  *Run
 	tool *callable
 	by   Caller
-	free bool // it was a wait for an approval: not counted
+
+	free  bool            // it was a wait for an approval: not counted
+	found string          // the proposal, of this run and person; empty until it is found
+	inner *envelope.Error // what the library answered, for a middleware to pass on
+	slots slots
+}
+
+// slots are what a call holds of its run's and its tool's parallel work: until it is answered and every handler that it
+// began has returned, however late.
+type slots struct {
+	holders atomic.Int32
+	leave   func()
+}
+
+func (p *slots) take() { p.holders.Add(1) }
+
+func (p *slots) drop() {
+	if p.holders.Add(-1) == 0 {
+		p.leave()
+	}
 }
 
 var callID = regexp.MustCompile(`^[A-Za-z0-9_.:-]{0,64}$`)
 
 // Call answers one call of the model: name and role, budget, limits, parse, schema, the tool itself, output check. It
-// never panics, never returns without an answer, and answers when the call's time is up or ctx ends.
-func (r *Run) Call(ctx context.Context, c envelope.Call) envelope.Result {
-	d := r.d
-	id := d.id("req_")
+// never panics, and answers when the call's time is up or ctx ends even if a handler heeds neither. The host's own parts,
+// its stores, sinks and middleware, are called within the call and must heed the context that they are given.
+func (r *Run) Call(ctx context.Context, c envelope.Call) (result envelope.Result) {
 	t, refusal := r.lookUp(c)
 	name := ""
 	if t != nil {
 		name = t.wire
 	}
-	cl := &call{d: d, run: r, tool: t, by: Caller{Principal: r.state.principal, Run: r.state.id, Tool: name, RequestID: id}}
-	ctx, end := d.meter.start(ctx, t)
-	result := cl.contained(ctx, c, refusal)
+	id := r.d.requestID()
+	cl := &call{d: r.d, run: r, tool: t, by: Caller{Principal: r.state.principal, Run: r.state.id, Tool: name, RequestID: id}}
+	defer func() {
+		if v := recover(); v != nil { // the host's own parts, where even the report of a panic panics
+			result = envelope.Result{Error: cl.broken().Bare()}
+		}
+		result.Tool, result.RequestID = name, id
+	}()
+	ctx, end := r.d.meter.start(ctx, t)
+	result = cl.contained(ctx, c, refusal)
 	result.Tool, result.RequestID = name, id
 	end(result)
 	return result
+}
+
+// requestID returns a fresh id, of the library's own making where the host's source panics.
+func (d *Dispatcher) requestID() (id string) {
+	if shielded(func() error { id = d.id("req_"); return nil }) != nil {
+		u := uuid.NewV7()
+		id = ids.Encode("req_", u[:])
+	}
+	return id
 }
 
 // lookUp finds the tool, by its exact name, among those of the role.
@@ -57,41 +95,56 @@ func (r *Run) lookUp(c envelope.Call) (*callable, *envelope.Error) {
 	return t, nil
 }
 
-// contained answers INTERNAL where the host's own code, a middleware or a store, panics. Of a commit the effect is then
-// unknown to this call; the next one is answered from the ledger.
+// contained answers INTERNAL where the host's own code, a middleware or a store, panics.
 func (c *call) contained(ctx context.Context, in envelope.Call, refusal *envelope.Error) (r envelope.Result) {
 	defer func() {
-		v := recover()
-		if v == nil {
-			return
+		if v := recover(); v != nil {
+			r = c.refuse(c.broken().WithCause(&panicked{value: v, stack: debug.Stack()}))
 		}
-		e := envelope.New(envelope.Internal).WithCause(&panicked{value: v, stack: debug.Stack()})
-		if c.tool != nil && c.tool.commits() {
-			e.Effect = envelope.EffectUnknown
-		}
-		r = c.refuse(e)
 	}()
+	if !c.d.begin() {
+		return c.refuse(envelope.New(envelope.Cancelled))
+	}
+	defer c.d.working.Done()
 	return c.budgeted(ctx, in, refusal)
+}
+
+// broken is INTERNAL. Of a commit the effect is then unknown to this call; the next one is answered from the ledger.
+func (c *call) broken() *envelope.Error {
+	e := envelope.New(envelope.Internal)
+	if c.tool != nil && c.tool.commits() {
+		e.Effect = envelope.EffectUnknown
+		if c.found != "" {
+			e.ProposalID, e.OperationID = c.found, operationKey(c.by.Principal.Tenant, c.found).Operation
+		}
+	}
+	return e
 }
 
 // budgeted counts the call, refused or not, and answers it.
 func (c *call) budgeted(ctx context.Context, in envelope.Call, refusal *envelope.Error) envelope.Result {
 	d, s := c.d, c.run.state
-	reserved := Budget{Calls: 1, Parallel: 1}
 	if s.stopped() {
 		return c.refuse(envelope.New(envelope.Cancelled))
+	}
+	if ctx.Err() != nil {
+		return c.refuse(ended(ctx, false))
 	}
 	rest := s.deadline.Sub(d.cfg.Now())
 	if rest < 0 {
 		return c.refuse(envelope.New(envelope.BudgetExhausted))
 	}
+	reserved := Budget{Calls: 1, Parallel: 1}
 	err := d.cfg.Budgets.Reserve(ctx, s.principal.Tenant, s.id, reserved, c.run.limit, s.deadline)
 	if refusal == nil && err != nil {
 		refusal = budgetFailure(err)
 	}
-	if err == nil {
-		defer c.settle(ctx, reserved)
+	if err != nil {
+		return c.refuse(refusal)
 	}
+	c.slots.leave = func() { c.settle(ctx, reserved) }
+	c.slots.take()
+	defer c.slots.drop()
 	if refusal != nil {
 		return c.refuse(refusal)
 	}
@@ -117,7 +170,10 @@ func (c *call) settle(ctx context.Context, reserved Budget) {
 		ctx, cancel = context.WithTimeout(ctx, storeTime)
 		defer cancel()
 	}
-	if err := c.d.cfg.Budgets.Settle(ctx, c.by.Principal.Tenant, c.by.Run, reserved, used); err != nil {
+	err := shielded(func() error {
+		return c.d.cfg.Budgets.Settle(ctx, c.by.Principal.Tenant, c.by.Run, reserved, used)
+	})
+	if err != nil {
 		c.d.log("budget_not_settled", c.by.RequestID, err)
 	}
 }
@@ -128,7 +184,8 @@ func (c *call) gated(ctx context.Context, in envelope.Call, rest time.Duration) 
 	if !ok {
 		return c.refuse(envelope.New(envelope.RateLimited).After(busyRetry))
 	}
-	defer leave()
+	settle := c.slots.leave
+	c.slots.leave = func() { leave(); settle() }
 	ctx, cancel := context.WithTimeoutCause(ctx, c.limit(rest), timeIsUpError{})
 	defer cancel()
 	if !c.run.state.enter(c, cancel) {
@@ -159,7 +216,7 @@ func (t *callable) triedOnce() bool { return t.class == readClass && t.def.retry
 type callKey struct{}
 
 // wrapped is the middleware around answer.
-func (d *Dispatcher) wrapped() Handler {
+func (d *Dispatcher) wrapped() (Handler, error) {
 	h := Handler(func(ctx context.Context, i Invocation) envelope.Result {
 		c, ok := ctx.Value(callKey{}).(*call)
 		if !ok { // a middleware that drops its context drops the call
@@ -168,9 +225,11 @@ func (d *Dispatcher) wrapped() Handler {
 		return c.answer(ctx, i)
 	})
 	for i := len(d.cfg.Middleware) - 1; i >= 0; i-- {
-		h = d.cfg.Middleware[i](h)
+		if h = d.cfg.Middleware[i](h); h == nil {
+			return nil, fmt.Errorf("tool: config: middleware[%d]: returns no handler", i)
+		}
 	}
-	return h
+	return h, nil
 }
 
 // answer runs the tool. Of the invocation only the arguments count.
@@ -195,7 +254,12 @@ func (c *call) refuse(e *envelope.Error) envelope.Result {
 		e = withEffect(e, envelope.EffectNone)
 	}
 	c.d.record(c.d.ctx, c, e)
-	return envelope.Result{Error: e.Bare()}
+	c.inner = e.Bare()
+	r := envelope.Result{Error: c.inner}
+	if e.Reason != "" {
+		r.Untrusted = []string{"error.reason"}
+	}
+	return r
 }
 
 func withEffect(e *envelope.Error, effect envelope.Effect) *envelope.Error {
@@ -204,23 +268,33 @@ func withEffect(e *envelope.Error, effect envelope.Effect) *envelope.Error {
 	return e
 }
 
-// checked holds what a middleware returned to the tool's contract.
+// checked holds what a middleware returned to the tool's contract. The library's own refusal passes as it was; of any other
+// only the code, the declared field and the retry time do, as of a handler's.
 func (c *call) checked(r envelope.Result) envelope.Result {
-	if r.OK && r.Error == nil {
+	switch {
+	case r.OK && r.Error == nil:
 		if err := c.tool.output.Check(r.Data, c.tool.def.spec.Output); err != nil {
 			return c.refuse(c.brokenAnswer(err))
 		}
 		return envelope.Result{OK: true, Data: r.Data, Replayed: r.Replayed, Untrusted: c.untrusted()}
-	}
-	if r.OK || r.Error == nil {
+	case r.OK || r.Error == nil:
 		return c.refuse(c.brokenAnswer(r.Err()))
+	case r.Error == c.inner:
+		return envelope.Result{Error: c.inner, Untrusted: r.Untrusted}
 	}
-	if _, ours := envelope.Declared(r.Error.Code); !ours {
-		if _, declared := c.tool.def.failures[r.Error.Code]; !declared {
-			return c.refuse(envelope.New(envelope.Internal))
-		}
+	return c.refuse(middlewareRefusal(c.tool, r.Error))
+}
+
+// middlewareRefusal is what may cross of a refusal that a middleware made: the library's codes, or the tool's.
+func middlewareRefusal(t *callable, e *envelope.Error) *envelope.Error {
+	d, ok := envelope.Declared(e.Code)
+	if own, declared := t.def.failures[e.Code]; declared {
+		d, ok = own, true
 	}
-	return envelope.Result{Error: r.Error.Bare()}
+	if !ok {
+		return envelope.New(envelope.Internal)
+	}
+	return t.worded(d, e)
 }
 
 // brokenAnswer is OUTPUT_INVALID; of a commit the effect is done, for only a success has an output.
@@ -241,6 +315,6 @@ func (c *call) entered(ctx context.Context, in any) {
 
 // once is one handler of a call within the tool's time.
 func (c *call) once(ctx context.Context, f func(context.Context) (reply, error)) (reply, error) {
-	r, err := guarded(ctx, c.tool.def.spec.Timeout, f)
+	r, err := guarded(ctx, &c.slots, c.tool.def.spec.Timeout, f)
 	return r, c.failure(ctx, err)
 }

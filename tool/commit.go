@@ -23,9 +23,9 @@ func serveCommit(ctx context.Context, c *call, args []byte) (reply, error) {
 		if e.Code == envelope.ApprovalPending {
 			c.free = true
 		}
-		if e.ProposalID == "" {
+		if e.ProposalID == "" && c.found != "" {
 			e = e.At(e.Field)
-			e.ProposalID = in.ProposalID
+			e.ProposalID = c.found
 		}
 		err = &final{e}
 	}
@@ -61,13 +61,19 @@ func (c *call) load(ctx context.Context, key idem.Key, proposal string) (approva
 	if p.Run != c.by.Run || !p.Requester.Is(c.by.Principal) || p.Tool != c.tool.wire {
 		return rec, &final{envelope.New(envelope.NotFound).At("proposal_id")}
 	}
+	c.found = proposal
 	return rec, nil
 }
 
 // unreached is UNAVAILABLE from a commit that could not ask a store: effect none only where the ledger shows nothing.
 func (c *call) unreached(ctx context.Context, key idem.Key, cause error) *envelope.Error {
 	e := envelope.New(envelope.Unavailable).WithCause(cause)
+	if ctx.Err() != nil {
+		e = ended(ctx, false).WithCause(cause)
+	}
 	e.Effect = envelope.EffectUnknown
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTime)
+	defer cancel()
 	if _, err := c.d.cfg.Ledger.Find(ctx, key); errors.Is(err, idem.ErrNotFound) {
 		e.Effect = envelope.EffectNone
 	}
@@ -98,7 +104,9 @@ func (c *call) admissible(ctx context.Context, rec approval.Record, key idem.Key
 // refusedCommit answers a refusal before the admission, once it is sure that there is neither an operation nor a
 // consumption; otherwise the operation answers.
 func (c *call) refusedCommit(ctx context.Context, key idem.Key, rec approval.Record, refusal error) (reply, error) {
-	found, err := c.d.cfg.Ledger.Find(ctx, key)
+	asking, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTime)
+	defer cancel()
+	found, err := c.d.cfg.Ledger.Find(asking, key)
 	switch {
 	case err == nil:
 		return c.answered(ctx, found)
@@ -107,7 +115,7 @@ func (c *call) refusedCommit(ctx context.Context, key idem.Key, rec approval.Rec
 	case !errors.Is(err, idem.ErrNotFound):
 		return reply{}, &final{withEffect(envelope.New(envelope.Unavailable).WithCause(err), envelope.EffectUnknown)}
 	}
-	again, err := c.d.cfg.Approvals.Find(ctx, key.Tenant, rec.Proposal.ID)
+	again, err := c.d.cfg.Approvals.Find(asking, key.Tenant, rec.Proposal.ID)
 	if err != nil {
 		return reply{}, &final{withEffect(envelope.New(envelope.Unavailable).WithCause(err), envelope.EffectUnknown)}
 	}
@@ -115,7 +123,11 @@ func (c *call) refusedCommit(ctx context.Context, key idem.Key, rec approval.Rec
 		return c.admitted(ctx, key, again, c.d.mono())
 	}
 	if u, ok := errors.AsType[*undecided](refusal); ok {
-		return reply{}, &final{withEffect(envelope.New(envelope.Unavailable).WithCause(u), envelope.EffectNone)}
+		e := envelope.New(envelope.Unavailable)
+		if ctx.Err() != nil {
+			e = ended(ctx, false)
+		}
+		return reply{}, &final{withEffect(e.WithCause(u), envelope.EffectNone)}
 	}
 	e := as(refusal)
 	if e.Code != envelope.InProgress {

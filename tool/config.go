@@ -5,6 +5,7 @@ import (
 	"encoding/json/jsontext"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"time"
 	"uuid"
@@ -100,15 +101,25 @@ func (c Config) check(cat *Catalog) error {
 	if !cat.hasWrite() {
 		return errors.Join(errs...)
 	}
-	for what, nothing := range map[string]bool{
-		"approvals": c.Approvals == nil, "authority": c.Authority == nil, "ledger": c.Ledger == nil,
-		"digester": c.Digester == nil, "audit": c.Audit == nil,
+	for what, part := range map[string]any{
+		"approvals": c.Approvals, "authority": c.Authority, "ledger": c.Ledger, "digester": c.Digester, "audit": c.Audit,
 	} {
-		if nothing {
+		if isNil(part) {
 			missing(what)
 		}
 	}
-	return errors.Join(append(errs, c.checkPolicy(cat))...)
+	if c.Digester != nil {
+		if err := c.Digester.Verify("t", nil, c.Digester.Sum("t", nil)); err != nil {
+			errs = append(errs, fmt.Errorf("tool: config: digester: %w", err))
+		}
+	}
+	return errors.Join(append(errs, c.Shadow.check(cat), c.checkPolicy(cat))...)
+}
+
+// isNil reports whether an interface holds nothing, or a nil pointer.
+func isNil(part any) bool {
+	v := reflect.ValueOf(part)
+	return !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil()
 }
 
 // checkPolicy asks the table's own lint about the catalogue's writes. A retired write needs no rule and may keep one.

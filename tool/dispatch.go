@@ -33,12 +33,15 @@ var (
 func (d *Dispatcher) dispatch(ctx context.Context, s dispatch) idem.Record {
 	done := make(chan idem.Record, 1)
 	own := context.WithoutCancel(ctx)
-	if !d.begin() { // closing: nothing was sent, the claim is given back
-		return d.store(own, s, idem.Outcome{State: idem.Pending})
-	}
+	d.working.Add(1) // the caller's own work is counted
 	go func() {
 		defer d.working.Done()
-		done <- d.run(own, s)
+		a := contained(own, func(ctx context.Context) (idem.Record, error) { return d.run(ctx, s), nil })
+		if a.err != nil { // a part of the host panicked: the lease will end, and the reader put it right
+			d.log("dispatch_failed", "", a.err)
+			a.value = idem.Record{Command: s.claim.Command, State: idem.Unknown}
+		}
+		done <- a.value
 	}()
 	select {
 	case rec := <-done:
@@ -74,7 +77,9 @@ func (d *Dispatcher) handle(own context.Context, s dispatch) idem.Outcome {
 	defer stop()
 	cmd := s.body.command(s.claim.Command, s.attempt)
 	if d.cfg.Entered != nil {
-		d.cfg.Entered(ctx, s.def.write.wire, cmd.Plan)
+		if err := shielded(func() error { d.cfg.Entered(ctx, s.def.write.wire, cmd.Plan); return nil }); err != nil {
+			d.log("entered_failed", cmd.By.RequestID, err)
+		}
 	}
 	ctx = idem.WithHolder(ctx, idem.Holder{Ledger: d.cfg.Ledger, Claim: s.claim, Check: d.checker(s, cmd)})
 	late := func(a answer[product]) { d.late(own, s, cmd, a) }
@@ -104,9 +109,7 @@ func (d *Dispatcher) late(ctx context.Context, s dispatch, cmd command, a answer
 	if o.State == idem.Unknown {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, storeTime)
-	defer cancel()
-	if _, err := d.cfg.Ledger.Finish(ctx, s.claim, o); err != nil && !errors.Is(err, idem.ErrFenced) {
+	if _, err := d.finish(ctx, s, o); err != nil && !errors.Is(err, idem.ErrFenced) {
 		d.log("evidence_lost", s.body.RequestID, err)
 	}
 }
@@ -128,11 +131,16 @@ func (d *Dispatcher) keep(ctx context.Context, s dispatch, lost context.CancelCa
 			}
 			before := d.mono()
 			limit, done := context.WithTimeout(ctx, ends.Sub(before)/2)
-			renewed, err := d.cfg.Ledger.Renew(limit, claim, d.cfg.Lease)
+			err := shielded(func() (err error) {
+				renewed, err := d.cfg.Ledger.Renew(limit, claim, d.cfg.Lease)
+				if err == nil {
+					claim, ends = renewed, before.Add(renewed.Lease)
+				}
+				return err
+			})
 			done()
 			switch {
 			case err == nil:
-				claim, ends = renewed, before.Add(renewed.Lease)
 			case ctx.Err() != nil:
 				return
 			case errors.Is(err, idem.ErrFenced), ends.Sub(d.mono()) < d.cfg.Lease/10:
@@ -165,19 +173,18 @@ func (d *Dispatcher) store(ctx context.Context, s dispatch, o idem.Outcome) idem
 		return unknown
 	}
 	d.log("outcome_not_stored", s.body.RequestID, err)
-	if d.begin() {
-		go func() {
-			defer d.working.Done()
-			d.finishLater(ctx, s, o)
-		}()
-	}
+	d.working.Go(func() { d.finishLater(ctx, s, o) }) // the caller's own work is counted
 	return unknown
 }
 
-func (d *Dispatcher) finish(ctx context.Context, s dispatch, o idem.Outcome) (idem.Record, error) {
+func (d *Dispatcher) finish(ctx context.Context, s dispatch, o idem.Outcome) (rec idem.Record, err error) {
 	ctx, cancel := context.WithTimeout(ctx, storeTime)
 	defer cancel()
-	return d.cfg.Ledger.Finish(ctx, s.claim, o)
+	err = shielded(func() (err error) {
+		rec, err = d.cfg.Ledger.Finish(ctx, s.claim, o)
+		return err
+	})
+	return rec, err
 }
 
 // finishEvery is how long the process waits between two tries to store an outcome.

@@ -49,7 +49,9 @@ func NewDispatcher(c *Catalog, cfg Config) (*Dispatcher, error) {
 	d.meter = m
 	d.name = d.id("disp_")
 	d.ctx, d.stop = context.WithCancel(context.Background())
-	d.handler = d.wrapped()
+	if d.handler, err = d.wrapped(); err != nil {
+		return nil, err
+	}
 	return d, nil
 }
 
@@ -58,9 +60,6 @@ func NewDispatcher(c *Catalog, cfg Config) (*Dispatcher, error) {
 func (d *Dispatcher) Close(ctx context.Context) error {
 	d.mu.Lock()
 	d.closed = true
-	for _, s := range d.runs {
-		s.shut()
-	}
 	d.mu.Unlock()
 	done := make(chan struct{})
 	go func() {
@@ -81,7 +80,8 @@ func (d *Dispatcher) Close(ctx context.Context) error {
 // Catalog returns the catalogue that the dispatcher serves.
 func (d *Dispatcher) Catalog() *Catalog { return d.catalog }
 
-// begin counts work that Close waits for; false once the dispatcher is closed.
+// begin counts work that Close waits for; false once the dispatcher is closed. Work that is begun may begin more with
+// working.Add alone.
 func (d *Dispatcher) begin() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()

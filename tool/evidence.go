@@ -41,6 +41,9 @@ func (e *Evidence) complete(f Evidence) {
 	if len(e.ChangedFields) == 0 {
 		e.ChangedFields = f.ChangedFields
 	}
+	if !e.CommittedAt.IsZero() {
+		e.CommittedAt = e.CommittedAt.UTC()
+	}
 }
 
 var (

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/toolcontract/toolcontract/envelope"
-	"github.com/toolcontract/toolcontract/idem"
 )
 
 // maxRetryAfter bounds the time that a handler may ask the model to wait.
@@ -46,14 +45,14 @@ func (c *call) failure(ctx context.Context, err error) error {
 
 // crossing is what may cross of a handler's error.
 func crossing(ctx context.Context, t *callable, err error) *envelope.Error {
-	var e *envelope.Error
+	e := examine(err)
 	switch {
-	case errors.As(err, &e):
-		return declaredFailure(t, e).WithCause(err)
-	case errors.Is(err, idem.ErrNotFound):
-		return declaredFailure(t, envelope.New(envelope.NotFound)).WithCause(err)
-	case ctx.Err() != nil && errors.Is(err, ctx.Err()), errors.Is(err, timeIsUpError{}):
-		return ended(ctx, err).WithCause(err)
+	case e.declared != nil:
+		return declaredFailure(t, e.declared).WithCause(e)
+	case e.notFound:
+		return declaredFailure(t, envelope.New(envelope.NotFound)).WithCause(e)
+	case e.timedOut, e.stopped && ctx.Err() != nil:
+		return ended(ctx, e.timedOut).WithCause(e)
 	}
 	return envelope.New(envelope.Internal).WithCause(err)
 }
@@ -63,6 +62,11 @@ func declaredFailure(t *callable, e *envelope.Error) *envelope.Error {
 	if !ok {
 		return envelope.New(envelope.Internal)
 	}
+	return t.worded(d, e)
+}
+
+// worded is an error in the words of its declaration, with the field of e where the tool declares it, and its retry time.
+func (t *callable) worded(d envelope.Failure, e *envelope.Error) *envelope.Error {
 	out := &envelope.Error{Code: d.Code, Message: d.Message, Retryable: d.Retryable}
 	if t.place(e.Field) == e.Field {
 		out.Field = e.Field
@@ -73,9 +77,9 @@ func declaredFailure(t *callable, e *envelope.Error) *envelope.Error {
 	return out
 }
 
-// ended says why a handler's time was over: the caller or the run stopped it, or the time is up.
-func ended(ctx context.Context, err error) *envelope.Error {
-	if errors.Is(err, timeIsUpError{}) || errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
+// ended says why a time was over: the caller or the run stopped it, or the time is up.
+func ended(ctx context.Context, timedOut bool) *envelope.Error {
+	if timedOut || errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
 		return envelope.New(envelope.DeadlineExceeded)
 	}
 	return envelope.New(envelope.Cancelled)

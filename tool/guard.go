@@ -30,18 +30,26 @@ func (timeIsUpError) Unwrap() error { return context.DeadlineExceeded }
 
 // guarded runs f in a goroutine of its own, for at most timeout, and contains its panics. It returns when the context
 // ends even if f does not heed it; then the error is the context's cause and what f still returns is dropped.
-func guarded[T any](ctx context.Context, timeout time.Duration, f func(context.Context) (T, error)) (T, error) {
+func guarded[T any](ctx context.Context, p *slots, timeout time.Duration, f func(context.Context) (T, error)) (T, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, timeout, timeIsUpError{})
 	defer cancel()
-	return watched(ctx, f)
+	return watched(ctx, p, f)
 }
 
-// watched is guarded within the time that ctx has.
-func watched[T any](ctx context.Context, f func(context.Context) (T, error)) (T, error) {
+// watched is guarded within the time that ctx has. A call's slots are held until f returns; nil: there is no call.
+func watched[T any](ctx context.Context, p *slots, f func(context.Context) (T, error)) (T, error) {
 	done := make(chan answer[T], 1)
+	if p != nil {
+		p.take()
+	}
 	go func() {
 		a := answer[T]{err: errGoexit}
-		defer func() { done <- a }()
+		defer func() {
+			if p != nil {
+				p.drop()
+			}
+			done <- a
+		}()
 		a = contained(ctx, f)
 	}()
 	select {
@@ -63,7 +71,7 @@ type answer[T any] struct {
 	err   error
 }
 
-// contained calls f and turns a panic into an error.
+// contained calls f, turns a panic into an error, and examines the error that f returns.
 func contained[T any](ctx context.Context, f func(context.Context) (T, error)) (a answer[T]) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -71,7 +79,20 @@ func contained[T any](ctx context.Context, f func(context.Context) (T, error)) (
 		}
 	}()
 	a.value, a.err = f(ctx)
+	if _, ours := decided(a.err); a.err != nil && !ours {
+		a.err = examine(a.err)
+	}
 	return a
+}
+
+// shielded calls a part of the host that may panic where nothing may: its panic is an error.
+func shielded(f func() error) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = &panicked{value: v, stack: debug.Stack()}
+		}
+	}()
+	return f()
 }
 
 // abandonable is guarded for a handler whose late answer matters: what f returns after ctx has ended goes to late.

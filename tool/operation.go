@@ -161,7 +161,7 @@ func (d *Dispatcher) interrupt(ctx context.Context, def *definition, op idem.Rec
 		d.store(ctx, s, stays)
 		return NotInterruptible, nil
 	}
-	stopped, err := guarded(ctx, def.spec.Timeout, func(ctx context.Context) (Stopped, error) { return def.write.cancel(ctx, cmd, op.Receipt) })
+	stopped, err := guarded(ctx, nil, def.spec.Timeout, func(ctx context.Context) (Stopped, error) { return def.write.cancel(ctx, cmd, op.Receipt) })
 	switch {
 	case err == nil && stopped == StoppedNow:
 		d.store(ctx, s, idem.Outcome{State: idem.Cancelled})

@@ -20,14 +20,14 @@ func (d *Dispatcher) outcome(ctx context.Context, s dispatch, cmd command, p pro
 	if err == nil {
 		return d.produced(ctx, s, cmd, p)
 	}
-	proof, refusal, receipt := envelope.Proven(err)
+	e := examine(err)
 	switch {
-	case proof == envelope.ProofRefused:
-		return refused(s.def.write.commit, refusal)
-	case proof == envelope.ProofNotSent && !sent:
+	case e.proof == envelope.ProofRefused:
+		return refused(s.def.write.commit, e.refusal)
+	case e.proof == envelope.ProofNotSent && !sent:
 		return idem.Outcome{State: idem.Pending, RetryAfter: backOff(s.attempt)}
-	case proof == envelope.ProofRunning && validReceipt(receipt):
-		return idem.Outcome{State: idem.Running, Receipt: receipt, RetryAfter: pollEvery}
+	case e.proof == envelope.ProofRunning && validReceipt(e.receipt):
+		return idem.Outcome{State: idem.Running, Receipt: e.receipt, RetryAfter: pollEvery}
 	}
 	return d.doubted(ctx, s, cmd, err)
 }
@@ -54,7 +54,7 @@ func (d *Dispatcher) produced(ctx context.Context, s dispatch, cmd command, p pr
 		d.quarantine(ctx, w.commit, cmd.By, e, p.raw())
 		return idem.Outcome{State: idem.Succeeded, Failure: e.Bare()}
 	}
-	if _, err := guarded(ctx, s.def.spec.Timeout, func(ctx context.Context) (struct{}, error) { return struct{}{}, p.verify(ctx) }); err != nil {
+	if _, err := guarded(ctx, nil, s.def.spec.Timeout, func(ctx context.Context) (struct{}, error) { return struct{}{}, p.verify(ctx) }); err != nil {
 		return d.doubted(ctx, s, cmd, err)
 	}
 	return idem.Outcome{State: idem.Succeeded, Result: data}
@@ -71,7 +71,7 @@ func (d *Dispatcher) evidence(ctx context.Context, s dispatch, cmd command, p pr
 	if e.NewVersion != "" || w.unversioned {
 		return nil
 	}
-	_, err := guarded(ctx, s.def.spec.Timeout, func(ctx context.Context) (string, error) { return w.current(ctx, cmd.By, cmd.Target) })
+	_, err := guarded(ctx, nil, s.def.spec.Timeout, func(ctx context.Context) (string, error) { return w.current(ctx, cmd.By, cmd.Target) })
 	if err != nil && crossing(ctx, w.commit, err).Code == envelope.NotFound {
 		return nil
 	}

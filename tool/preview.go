@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -40,13 +41,15 @@ const (
 	maxList    = 256
 )
 
+var currencyForm = regexp.MustCompile(`^[A-Z]{3}$`)
+
 func (w Write[In, Plan, Out]) servePreview(ctx context.Context, c *call, args []byte) (reply, error) {
 	in, err := c.tool.input.Decode[In](args, w.Spec.Input)
 	if err != nil {
 		return reply{}, refusedInput(err)
 	}
 	if w.Check != nil {
-		_, err := guarded(ctx, c.tool.def.spec.Timeout, func(ctx context.Context) (struct{}, error) {
+		_, err := guarded(ctx, &c.slots, c.tool.def.spec.Timeout, func(ctx context.Context) (struct{}, error) {
 			return struct{}{}, w.Check(ctx, c.by, in)
 		})
 		if err != nil {
@@ -100,7 +103,7 @@ func (c *call) propose(ctx context.Context, resolve func(context.Context) (draft
 }
 
 func (c *call) drafted(ctx context.Context, resolve func(context.Context) (draft, error)) (draft, error) {
-	d, err := guarded(ctx, c.tool.def.spec.Timeout, resolve)
+	d, err := guarded(ctx, &c.slots, c.tool.def.spec.Timeout, resolve)
 	if err != nil {
 		return draft{}, c.failure(ctx, err)
 	}
@@ -144,7 +147,9 @@ func checkDraft(d draft, unversioned bool) error {
 		text("diffs.after", diff.After, 0, maxText)
 	}
 	text("consequence.environment", d.Consequence.Environment, 0, maxName)
-	text("consequence.currency", d.Consequence.Currency, 0, maxName)
+	if c := d.Consequence.Currency; c != "" && !currencyForm.MatchString(c) {
+		errs = append(errs, errors.New("draft: consequence.currency: must be an ISO 4217 code"))
+	}
 	for _, s := range d.Consequence.Recipients {
 		text("consequence.recipients", s, 1, maxName)
 	}
@@ -184,7 +189,7 @@ func (c *call) freeResource(ctx context.Context, resource string) (int64, error)
 // unavailable is a store's failure before anything was admitted.
 func (c *call) unavailable(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
-		return &final{ended(ctx, err).WithCause(err)}
+		return &final{ended(ctx, false).WithCause(err)}
 	}
 	return &final{envelope.New(envelope.Unavailable).WithCause(err)}
 }

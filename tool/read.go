@@ -3,6 +3,7 @@ package tool
 import (
 	"context"
 	"encoding/json/jsontext"
+	"reflect"
 	"slices"
 
 	"github.com/toolcontract/toolcontract/envelope"
@@ -32,7 +33,7 @@ func (t Tool[In, Out]) build() (*definition, error) {
 	if t.Handle == nil {
 		f.add("handle", "must be set")
 	}
-	t.Retry.check(f)
+	t.Retry.check(f, t.Spec.own())
 	def := &definition{spec: t.Spec.clone(), class: readClass, failures: t.Spec.failures()}
 	c := &callable{wire: wire, class: readClass, def: def}
 	c.input = schemaOf[In](f, "input")
@@ -48,7 +49,7 @@ func (t Tool[In, Out]) build() (*definition, error) {
 	return def, nil
 }
 
-func (r Retry) check(f *faults) {
+func (r Retry) check(f *faults, own map[envelope.Code]bool) {
 	if r.Attempts < 0 || r.Within < 0 {
 		f.add("retry", "attempts and time are not negative")
 	}
@@ -56,8 +57,14 @@ func (r Retry) check(f *faults) {
 		f.add("retry.on", "must name the codes that are worth another try")
 	}
 	for _, code := range r.On {
-		if d, ok := envelope.Declared(code); ok && (!d.Retryable || reserved(code)) {
+		d, ours := envelope.Declared(code)
+		switch {
+		case !envelope.ValidCode(code):
+			f.add("retry.on", "%q does not have the form of a code", code)
+		case ours && (!d.Retryable || reserved(code)):
 			f.add("retry.on", "%s is not worth another try", code)
+		case !ours && !own[code]:
+			f.add("retry.on", "%s is not among the tool's failures", code)
 		}
 	}
 }
@@ -79,7 +86,7 @@ func (t Tool[In, Out]) serve(ctx context.Context, c *call, args []byte) (reply, 
 
 // try asks the handler once, within ctx.
 func (t Tool[In, Out]) try(ctx context.Context, c *call, in In) (reply, error) {
-	out, err := watched(ctx, func(ctx context.Context) (Out, error) {
+	out, err := watched(ctx, &c.slots, func(ctx context.Context) (Out, error) {
 		if t.Check != nil {
 			if err := t.Check(ctx, c.by, in); err != nil {
 				var none Out
@@ -99,12 +106,16 @@ func (t Tool[In, Out]) try(ctx context.Context, c *call, in In) (reply, error) {
 	if t.Verify == nil {
 		return reply{data: data}, nil
 	}
-	_, err = watched(ctx, func(ctx context.Context) (struct{}, error) { return struct{}{}, t.Verify(ctx, c.by, in, out) })
+	_, err = watched(ctx, &c.slots, func(ctx context.Context) (struct{}, error) { return struct{}{}, t.Verify(ctx, c.by, in, out) })
 	return reply{data: data}, c.failure(ctx, err)
 }
 
 // schemaOf derives a schema and collects what is wrong with the type.
 func schemaOf[T any](f *faults, place string, opts ...validate.Option) *validate.Schema {
+	if t := reflect.TypeFor[T](); t.Kind() != reflect.Struct {
+		f.add(place, "must be a struct, not %s", t)
+		return nil
+	}
 	s, err := validate.For[T](opts...)
 	f.wrap(place, err)
 	return s

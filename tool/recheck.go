@@ -120,7 +120,7 @@ func (d *Dispatcher) unchanged(ctx context.Context, def *definition, p approval.
 		return nil
 	}
 	by := Caller{Principal: who, Run: p.Run, Tool: p.Tool}
-	version, err := guarded(ctx, def.spec.Timeout, func(ctx context.Context) (string, error) { return w.current(ctx, by, p.Target) })
+	version, err := guarded(ctx, nil, def.spec.Timeout, func(ctx context.Context) (string, error) { return w.current(ctx, by, p.Target) })
 	if err != nil {
 		return currentFailure(ctx, w.commit, err)
 	}

@@ -63,7 +63,7 @@ func (d *Dispatcher) must(ctx context.Context, e event) error {
 	if e.toolVersion > 0 {
 		out.AdapterVersion = strconv.Itoa(e.toolVersion)
 	}
-	if err := d.cfg.Audit.Record(ctx, out); err != nil {
+	if err := shielded(func() error { return d.cfg.Audit.Record(ctx, out) }); err != nil {
 		return fmt.Errorf("tool: audit: %w", err)
 	}
 	return nil
@@ -94,8 +94,11 @@ func (d *Dispatcher) record(ctx context.Context, c *call, e *envelope.Error) {
 
 func (d *Dispatcher) refusal(ctx context.Context, c *call, e *envelope.Error, field string) {
 	cause := e.Unwrap()
-	d.cfg.Logger.Info("call_refused", zap.String("request_id", c.by.RequestID), zap.String("tool", c.by.Tool),
-		zap.String("code", string(e.Code)), zap.String("field", field), zap.String("cause_type", goType(cause)))
+	_ = shielded(func() error { // a log that panics is nobody's to tell
+		d.cfg.Logger.Info("call_refused", zap.String("request_id", c.by.RequestID), zap.String("tool", c.by.Tool),
+			zap.String("code", string(e.Code)), zap.String("field", field), zap.String("cause_type", goType(cause)))
+		return nil
+	})
 	if cause != nil {
 		d.quarantine(ctx, c.tool, c.by, e, nil)
 	}
@@ -110,38 +113,31 @@ func (d *Dispatcher) quarantine(ctx context.Context, t *callable, by Caller, e *
 	if p, ok := errors.AsType[*panicked](cause); ok && raw == nil {
 		raw = p.detail()
 	}
+	broken, isBroken := errors.AsType[*envelope.Error](cause)
+	if x, ok := cause.(*examined); ok { //nolint:errorlint // itself, not in its chain
+		cause = x.cause
+	}
 	item := audit.Item{
 		RequestID: by.RequestID, Tenant: by.Principal.Tenant, Tool: by.Tool, Rule: string(e.Code), Source: "handler", Raw: raw, Cause: cause,
 		For: quarantineFor,
 	}
-	if broken, ok := errors.AsType[*envelope.Error](cause); ok {
+	if isBroken {
 		item.Path, item.Rule = broken.Field, broken.Rule
 	}
 	if t != nil {
 		item.Owner, item.AdapterVersion = t.def.spec.Owner, strconv.Itoa(t.def.spec.Version)
 	}
-	if err := d.cfg.Quarantine.Keep(context.WithoutCancel(ctx), item); err != nil {
+	if err := shielded(func() error { return d.cfg.Quarantine.Keep(context.WithoutCancel(ctx), item) }); err != nil {
 		d.log("quarantine_lost", by.RequestID, err)
 	}
 }
 
 // log says that something of the machinery failed: what, for which request, and the error's type. Its text may hold values.
 func (d *Dispatcher) log(what, request string, err error) {
-	d.cfg.Logger.Warn(what, zap.String("request_id", request), zap.String("cause_type", goType(err)))
-}
-
-// goType names the innermost type of an error.
-func goType(err error) string {
-	if err == nil {
-		return ""
-	}
-	for {
-		next := errors.Unwrap(err)
-		if next == nil {
-			return fmt.Sprintf("%T", err)
-		}
-		err = next
-	}
+	_ = shielded(func() error { // a log that panics is nobody's to tell
+		d.cfg.Logger.Warn(what, zap.String("request_id", request), zap.String("cause_type", goType(err)))
+		return nil
+	})
 }
 
 // place is the declared place nearest to a field: names that the schemas do not declare are the sender's text, and stand

@@ -2,7 +2,6 @@ package tool
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/toolcontract/toolcontract/approval"
@@ -24,10 +23,9 @@ func (d *Dispatcher) resolve(ctx context.Context, def *definition, op idem.Recor
 }
 
 func (d *Dispatcher) reopen(ctx context.Context, def *definition, op idem.Record, worker string, resend bool) idem.Record {
-	if op.State != idem.Unknown && op.State != idem.Running || !d.begin() {
+	if op.State != idem.Unknown && op.State != idem.Running {
 		return op
 	}
-	defer d.working.Done()
 	before := d.mono()
 	claim, err := d.cfg.Ledger.ClaimOpen(ctx, op.Command.Key, worker, d.cfg.Lease)
 	if err != nil {
@@ -130,30 +128,27 @@ func (d *Dispatcher) status(ctx context.Context, s dispatch, cmd command, op ide
 	held, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	stop := d.keep(held, s, cancel)
-	p, err := guarded(held, s.def.spec.Timeout, func(ctx context.Context) (product, error) { return w.status(ctx, cmd, op.Receipt) })
+	p, err := guarded(held, nil, s.def.spec.Timeout, func(ctx context.Context) (product, error) { return w.status(ctx, cmd, op.Receipt) })
 	stop()
 	if err == nil {
 		return d.produced(ctx, s, cmd, p)
 	}
-	proof, refusal, receipt := envelope.Proven(err)
+	e := examine(err)
 	switch {
-	case proof == envelope.ProofRefused:
-		return refused(w.commit, refusal)
-	case proof == envelope.ProofRunning && validReceipt(receipt):
-		return idem.Outcome{State: idem.Running, Receipt: receipt, RetryAfter: pollEvery}
-	case notFound(err) && w.contract == idem.NotFoundIsFinal && s.claim.Idle > w.settle:
-		e := envelope.New(envelope.Unavailable)
-		e.Effect = envelope.EffectNone
-		return idem.Outcome{State: idem.Failed, Failure: e}
+	case e.proof == envelope.ProofRefused:
+		return refused(w.commit, e.refusal)
+	case e.proof == envelope.ProofRunning && validReceipt(e.receipt):
+		return idem.Outcome{State: idem.Running, Receipt: e.receipt, RetryAfter: pollEvery}
+	case e.unknownKey() && w.contract == idem.NotFoundIsFinal && s.claim.Idle > w.settle:
+		return idem.Outcome{State: idem.Failed, Failure: withEffect(envelope.New(envelope.Unavailable), envelope.EffectNone)}
 	}
 	d.log("status_unknown", cmd.By.RequestID, err)
 	return unknown
 }
 
-// notFound reports whether a provider said that it does not know the key.
-func notFound(err error) bool {
-	e, ok := errors.AsType[*envelope.Error](err)
-	return errors.Is(err, idem.ErrNotFound) || ok && e.Code == envelope.NotFound
+// unknownKey reports whether a provider said that it does not know the key.
+func (e *examined) unknownKey() bool {
+	return e.notFound || e.declared != nil && e.declared.Code == envelope.NotFound
 }
 
 // storedOutcome is what a worker that had lost its claim left: a success whose output was checked, or the provider's
@@ -176,7 +171,8 @@ func storedOutcome(op idem.Record) (idem.Outcome, bool) {
 }
 
 // Resolve closes an unknown operation on an operator's word: only by a principal whom the authority lets, with a reason
-// and evidence, audited before it happens. A result must fit the output schema of the operation's tool.
+// and evidence, audited before it happens. A result must fit the output schema of the operation's tool; where a success is
+// resolved without one, commits answer OUTPUT_INVALID with the effect done.
 func (d *Dispatcher) Resolve(ctx context.Context, k idem.Key, by approval.Principal, r idem.Resolution) (idem.Record, error) {
 	op, err := d.cfg.Ledger.Find(ctx, k)
 	if err != nil {

@@ -34,11 +34,17 @@ func (c *call) retrying(ctx context.Context, f func(context.Context) (reply, err
 		}
 		return reply{}, err
 	}
+	within := declared.Within
+	if end, ok := ctx.Deadline(); ok { // a wait that cannot end before the call does is not begun
+		if rest := end.Sub(c.d.mono()); within == 0 || rest < within {
+			within = max(rest, time.Nanosecond)
+		}
+	}
 	waits := backoff.NewExponentialBackOff()
 	waits.InitialInterval, waits.MaxInterval = retryFirst, retryMost
 	r, err := backoff.Retry(ctx, try, backoff.WithBackOff(waits),
 		backoff.WithMaxTries(uint(declared.Attempts)),
-		backoff.WithMaxElapsedTime(declared.Within)) // zero: ctx alone
+		backoff.WithMaxElapsedTime(within))
 	if err != nil && last != nil {
 		return reply{}, last
 	}

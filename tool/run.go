@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json/jsontext"
 	"errors"
-	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -16,7 +15,7 @@ import (
 
 // RunConfig says who runs, as what, with how much, until when.
 type RunConfig struct {
-	ID        string             // empty: one is made. The same ID of the same tenant resumes the run
+	ID        string             // text of at most 128 bytes; empty: one is made. The same ID of the same tenant resumes the run
 	Principal approval.Principal // from the host's verified session; without tenant, subject or kind it is an error
 	Role      Role               // of this dispatcher's catalogue; the zero Role is an error
 	Budget    Budget             // zero Calls are an error
@@ -85,8 +84,8 @@ func (d *Dispatcher) checkRun(rc RunConfig) error {
 	if rc.Deadline.IsZero() || !rc.Deadline.After(d.cfg.Now()) {
 		bad("deadline: must be set and lie ahead")
 	}
-	if len(rc.ID) > maxRunID {
-		bad(fmt.Sprintf("id: at most %d bytes", maxRunID))
+	if len(rc.ID) > maxRunID || !readable(rc.ID) {
+		bad("id: must be text of at most 128 bytes")
 	}
 	return errors.Join(errs...)
 }
@@ -166,13 +165,6 @@ func reasonWord(reason string) string {
 	return "stopped"
 }
 
-// shut admits nothing new and leaves what is under way alone.
-func (s *runState) shut() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.over = true
-}
-
 func (s *runState) end() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -205,6 +197,15 @@ func (s *runState) leave(c *call) {
 	delete(s.cancel, c)
 }
 
+// owns reports whether an operation is the person's: another process may know a run of the same id of somebody else.
+func (d *Dispatcher) owns(ctx context.Context, who approval.Principal, rec idem.Record) bool {
+	requester, err := d.requester(ctx, rec)
+	if err != nil {
+		d.log("run_cancel_incomplete", "", err)
+	}
+	return err == nil && requester.Is(who)
+}
+
 // closePending closes the run's operations of which nothing was sent.
 func (d *Dispatcher) closePending(ctx context.Context, s *runState) {
 	page := idem.Page{}
@@ -215,7 +216,7 @@ func (d *Dispatcher) closePending(ctx context.Context, s *runState) {
 			return
 		}
 		for _, rec := range records {
-			if rec.State != idem.Pending {
+			if rec.State != idem.Pending || !d.owns(ctx, s.principal, rec) {
 				continue
 			}
 			if _, err := d.cfg.Ledger.Close(ctx, rec.Command.Key, idem.Cancelled, envelope.Cancelled); err != nil && !errors.Is(err, idem.ErrState) {

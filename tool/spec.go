@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/toolcontract/toolcontract/approval"
 	"github.com/toolcontract/toolcontract/envelope"
@@ -186,8 +188,8 @@ func (s Spec) check(f *faults) {
 	if s.Version < 1 {
 		f.add("version", "must be 1 or more")
 	}
-	if n := len(s.Description); n == 0 || n > maxDescription {
-		f.add("description", "must have 1 to %d bytes", maxDescription)
+	if n := len(s.Description); n == 0 || n > maxDescription || !readable(s.Description) {
+		f.add("description", "must be text of 1 to %d bytes", maxDescription)
 	}
 	if s.Timeout <= 0 {
 		f.add("timeout", "must be set")
@@ -212,8 +214,8 @@ func (s Spec) checkFailures(f *faults) {
 			f.add(place, "the code does not have the form of a code")
 		case seen[fail.Code]:
 			f.add(place, "the code is declared twice")
-		case fail.Message == "" || len(fail.Message) > envelope.MaxMessage:
-			f.add(place, "the message must have 1 to %d bytes", envelope.MaxMessage)
+		case fail.Message == "" || len(fail.Message) > envelope.MaxMessage || !readable(fail.Message):
+			f.add(place, "the message must be text of 1 to %d bytes", envelope.MaxMessage)
 		case reserved(fail.Code):
 			f.add(place, "the code is the library's own and no handler's to return")
 		}
@@ -225,6 +227,20 @@ func (s Spec) checkFailures(f *faults) {
 func reserved(code envelope.Code) bool {
 	_, ours := envelope.Declared(code)
 	return ours && !undeclared(code)
+}
+
+// readable reports whether s is text that a model can be shown: UTF-8 without control characters but line feed and tab.
+func readable(s string) bool {
+	return utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' })
+}
+
+// own are the codes that the tool declares.
+func (s Spec) own() map[envelope.Code]bool {
+	m := make(map[envelope.Code]bool, len(s.Failures))
+	for _, f := range s.Failures {
+		m[f.Code] = true
+	}
+	return m
 }
 
 func (s Spec) clone() Spec {

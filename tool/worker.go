@@ -118,7 +118,11 @@ func (w *Worker) drain(ctx context.Context, p *pool) {
 			return
 		case p.places <- struct{}{}:
 		}
-		delivery, err := w.d.cfg.Ledger.Next(ctx, w.tools, w.d.cfg.Lease)
+		var delivery idem.Delivery
+		err := shielded(func() (err error) {
+			delivery, err = w.d.cfg.Ledger.Next(ctx, w.tools, w.d.cfg.Lease)
+			return err
+		})
 		if err != nil {
 			<-p.places
 			if !errors.Is(err, idem.ErrEmpty) && ctx.Err() == nil {
@@ -135,6 +139,10 @@ func (w *Worker) drain(ctx context.Context, p *pool) {
 
 // deliver looks at one operation and does what its state asks for.
 func (w *Worker) deliver(ctx context.Context, delivery idem.Delivery) {
+	if !w.d.begin() {
+		return // the dispatcher is closed: another worker's, or the next process's
+	}
+	defer w.d.working.Done()
 	a := contained(ctx, func(ctx context.Context) (idem.Record, error) { return w.work(ctx, delivery) })
 	after := time.Duration(0)
 	switch {
@@ -148,7 +156,7 @@ func (w *Worker) deliver(ctx context.Context, delivery idem.Delivery) {
 	default:
 		return // the ledger itself knows when to offer it again
 	}
-	if err := w.d.cfg.Ledger.Later(ctx, delivery, after); err != nil {
+	if err := shielded(func() error { return w.d.cfg.Ledger.Later(ctx, delivery, after) }); err != nil {
 		w.d.log("outbox_not_written", "", err)
 	}
 }
@@ -180,6 +188,12 @@ func (w *Worker) work(ctx context.Context, delivery idem.Delivery) (idem.Record,
 
 // sweep closes what is over its time, forgets what is old, and purges the quarantine.
 func (w *Worker) sweep(ctx context.Context) {
+	if err := shielded(func() error { w.sweepAll(ctx); return nil }); err != nil {
+		w.d.log("sweep_failed", "", err)
+	}
+}
+
+func (w *Worker) sweepAll(ctx context.Context) {
 	for ctx.Err() == nil {
 		n, err := w.d.cfg.Ledger.Sweep(ctx)
 		if err != nil {

@@ -173,6 +173,9 @@ func (w Write[In, Plan, Out]) check(f *faults) {
 	if w.Attempts < 0 || w.DedupFor < 0 || w.Settle < 0 || w.RunFor < 0 || w.Lifetime < 0 {
 		f.add("attempts", "numbers and durations are not negative")
 	}
+	if w.Lifetime > approval.MaxLifetime {
+		f.add("lifetime", "is longer than a proposal can wait")
+	}
 	if w.Preview == nil {
 		f.add("preview", "must be set")
 	}
