@@ -20,8 +20,11 @@
 //   - validate: limits, strict JSON, schemas from struct types, closed unions, exact decoding.
 //   - approval: proposals, decisions, the policy table, authority, and the store that keeps them. approval/approvaltest
 //     checks an implementation of the store against every rule.
-//   - idem: the ledger of writes. Keys, commands, states, leases, evidence. idem/idemtest checks an implementation.
-//   - tool: definitions, the catalogue, roles, runs and the dispatcher that puts all of the above in its one order.
+//     approval/sqlitestore and approval/pgstore keep them for good.
+//   - idem: the ledger of writes. Keys, commands, states, leases, evidence. idem/idemtest checks an implementation;
+//     idem/sqliteledger and idem/pgledger are durable ones.
+//   - tool: definitions, the catalogue, roles, runs, the dispatcher that puts all of the above in its one order, and the
+//     worker that goes on where a commit was left. tool/tooltest checks a pair of stores under a dispatcher.
 //   - examples: runnable programs that use the public API only. Start with examples/addresschange.
 //
 // # Guarantees
