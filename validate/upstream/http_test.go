@@ -330,6 +330,36 @@ func TestMediaType(t *testing.T) {
 	}
 }
 
+// A document of the right form under another name is not looked at.
+func TestMediaTypeOfAGoodDocument(t *testing.T) {
+	t.Parallel()
+	s := ok(goodReview)
+	s.header = http.Header{"Content-Type": {"text/html"}}
+	e, r := refusalOf(t, client(t, reviews(serve(t, always(s)).origin)))
+	require.Equal(t, envelope.InvalidResponse, e.Code)
+	require.Equal(t, "media_type", r.Rule)
+}
+
+// The cap acts while reading: an answer that never ends is refused all the same.
+func TestEndlessBody(t *testing.T) {
+	t.Parallel()
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	s := &http.Server{ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		for {
+			if _, err := io.WriteString(w, strings.Repeat(" ", 64<<10)); err != nil {
+				return
+			}
+		}
+	})}
+	go func() { _ = s.Serve(l) }()
+	t.Cleanup(func() { require.NoError(t, s.Close()) })
+	e, r := refusalOf(t, client(t, reviews("http://"+l.Addr().String())))
+	require.Equal(t, envelope.InvalidResponse, e.Code)
+	require.Equal(t, "limit", r.Rule)
+}
+
 func squeezed(t *testing.T, w io.WriteCloser, b *bytes.Buffer, text []byte) []byte {
 	t.Helper()
 	_, err := w.Write(text)
