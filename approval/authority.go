@@ -5,7 +5,8 @@ import "context"
 // Authority says what a principal may do, now. It is asked when a decision is made and again before anything runs. Only
 // an error that is ErrNotAllowed is a definite no; any other means that the authority could not be asked.
 type Authority interface {
-	// MayApprove: by may decide on p, as far as p's requirement names roles and groups. Self-approval is not asked here.
+	// MayApprove: by may decide on p, as far as p's requirement names roles and groups. Self-approval is not asked
+	// here.
 	MayApprove(ctx context.Context, by Principal, p Proposal) error
 	// MayRequest: by may ask for the tool on the target.
 	MayRequest(ctx context.Context, by Principal, tool string, t Target) error

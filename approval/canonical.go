@@ -58,11 +58,12 @@ type coveredLevel struct {
 	Lifetime int64  `json:"lifetime_ns"`
 }
 
-// Canonical returns the bytes that the digest is over, in the form of [redact.Canonical], each part by its name: tenant,
-// run, requester (tenant and subject), tool, plan, target, resource and its sequence, summary, diffs, consequence, policy
-// version, the whole requirement, lifetime. Not covered are the id, the times, the digest itself, and what the
-// host says about the requester besides who it is (kind and roles). Equal proposals have equal bytes, however the plan is
-// spelt. An error when the plan is missing or is no JSON, a text is not UTF-8, or the level is invalid.
+// Canonical returns the bytes that the digest is over, in the form of [redact.Canonical], each part by its name:
+// tenant, run, requester (tenant and subject), tool, plan, target, resource and its sequence, summary, diffs,
+// consequence, policy version, the whole requirement, lifetime. Not covered are the id, the times, the digest itself,
+// and what the host says about the requester besides who it is (kind and roles). Equal proposals have equal bytes,
+// however the plan is spelt. An error when the plan is missing or is no JSON, a text is not UTF-8, or the level is
+// invalid.
 func (p Proposal) Canonical() ([]byte, error) {
 	if len(p.Plan) == 0 {
 		return nil, fmt.Errorf("%w: plan", ErrInvalid)

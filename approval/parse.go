@@ -51,9 +51,10 @@ type wireRequirement struct {
 //	{"version":1,"rules":[{"when":{"tools":["commit_address_change_v2"]},"require":{"level":"one","role":"support","lifetime":"15m"}}]}
 //
 // with the members of [Match] and [Requirement] in snake_case (amount_up_to, recipients_outside) and lifetimes as
-// [time.ParseDuration] reads them. It is strict: unknown and duplicate members, null, empty lists, a rule without "when" or
-// "require" (an empty "when" is written out: {}), invalid UTF-8 and trailing data are errors, and so is every fault that
-// [Table.Lint] finds. All faults of a well-formed file are reported together; none of them holds a value of the file.
+// [time.ParseDuration] reads them. It is strict: unknown and duplicate members, null, empty lists, a rule without
+// "when" or "require" (an empty "when" is written out: {}), invalid UTF-8 and trailing data are errors, and so is every
+// fault that [Table.Lint] finds. All faults of a well-formed file are reported together; none of them holds a value of
+// the file.
 func ParseTable(r io.Reader) (Table, error) {
 	doc, err := io.ReadAll(io.LimitReader(r, MaxTable+1))
 	if err != nil {

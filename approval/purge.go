@@ -8,10 +8,10 @@ import (
 
 // Purger is what a Store has that ends what it keeps. The library's stores have it.
 type Purger interface {
-	// Purge forgets in two steps, both counted from ExpiresAt on the store's clock, when no proposal can change any more but
-	// by the operation that has it. After bodies, what it says is erased: see [Record.Tombstone]. After tombstones, not
-	// less than bodies, the record is gone. It returns how many proposals lost something. ErrInvalid when a duration is not
-	// above zero, or tombstones is less than bodies.
+	// Purge forgets in two steps, both counted from ExpiresAt on the store's clock, when no proposal can change any
+	// more but by the operation that has it. After bodies, what it says is erased: see [Record.Tombstone]. After
+	// tombstones, not less than bodies, the record is gone. It returns how many proposals lost something. ErrInvalid
+	// when a duration is not above zero, or tombstones is less than bodies.
 	//
 	// An operation that has consumed a proposal is checked against its body before every dispatch, so bodies is
 	// longer than an operation can wait or be resolved; and tombstones is longer than the ledger keeps its own and

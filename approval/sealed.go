@@ -52,9 +52,9 @@ type storedDecision struct {
 	At       time.Time `json:"at"`
 }
 
-// SealProposal returns the proposal, every member of it and the plan byte for byte, sealed for its tenant and id: what a
-// durable store keeps. The form inside is not the one that the digest covers; see [Proposal.Canonical]. ErrInvalid when a
-// text in it is not UTF-8, otherwise the sealer's errors.
+// SealProposal returns the proposal, every member of it and the plan byte for byte, sealed for its tenant and id: what
+// a durable store keeps. The form inside is not the one that the digest covers; see [Proposal.Canonical]. ErrInvalid
+// when a text in it is not UTF-8, otherwise the sealer's errors.
 func SealProposal(ctx context.Context, s redact.Sealer, p Proposal) ([]byte, error) {
 	b, err := json.Marshal(storedProposal{
 		storedForm, p.ID, p.Tenant, p.Run, p.Tool, p.Requester, p.Plan, p.Digest, p.Target, p.Resource, p.Seq, p.Summary, p.Diffs,
@@ -98,8 +98,8 @@ func SealDecision(ctx context.Context, s redact.Sealer, tenant, proposal string,
 	return s.Seal(ctx, redact.AAD(tenant, proposal, "decision", d.ID, "1"), b)
 }
 
-// OpenDecision returns what SealDecision sealed for the tenant, the proposal and the decision's id. Where it opens and is
-// not that, ErrCorrupt.
+// OpenDecision returns what SealDecision sealed for the tenant, the proposal and the decision's id. Where it opens and
+// is not that, ErrCorrupt.
 func OpenDecision(ctx context.Context, s redact.Sealer, tenant, proposal, id string, sealed []byte) (Decision, error) {
 	b, err := s.Open(ctx, redact.AAD(tenant, proposal, "decision", id, "1"), sealed)
 	if err != nil {

@@ -76,8 +76,8 @@ func (r Record) Clone() Record {
 	return r
 }
 
-// Page asks for one page of a list. Size zero is DefaultPage, more than MaxPage is MaxPage; Cursor is empty for the first
-// page, then what the page before returned.
+// Page asks for one page of a list. Size zero is DefaultPage, more than MaxPage is MaxPage; Cursor is empty for the
+// first page, then what the page before returned.
 type Page struct {
 	Size   int
 	Cursor string
@@ -124,13 +124,13 @@ type Store interface {
 	// Pending returns the proposals that wait for a decision, the oldest first, those of one instant by id, and the
 	// cursor of the next page, empty after the last. A malformed cursor is ErrInvalid.
 	Pending(ctx context.Context, tenant string, page Page) ([]Record, string, error)
-	// Decide adds a decision. The same approver's same verdict for the same digest again changes nothing and returns the
-	// record as it stands, whatever its state. See Record.Decide for what is refused.
+	// Decide adds a decision. The same approver's same verdict for the same digest again changes nothing and returns
+	// the record as it stands, whatever its state. See Record.Decide for what is refused.
 	Decide(ctx context.Context, tenant, id string, d Decision) (Record, error)
 	// Withdraw takes back the approval that the decision gave: final, unless it is consumed already. Again is the same.
 	// Whether by may do so is the host's to ask. See Record.Withdraw for what is refused.
 	Withdraw(ctx context.Context, tenant, id, decision string, by Principal) (Record, error)
-	// Consume binds an approved proposal to the operation, once and for all. True: it is bound to this operation, now or
-	// since before; then the digest alone is compared, not the time. See Record.Consume for what is refused.
+	// Consume binds an approved proposal to the operation, once and for all. True: it is bound to this operation, now
+	// or since before; then the digest alone is compared, not the time. See Record.Consume for what is refused.
 	Consume(ctx context.Context, tenant, id, digest, operation string) (Record, bool, error)
 }

@@ -18,8 +18,8 @@ type Match struct {
 	Classes      []string // "reversible", "irreversible"
 	Tags         []string // a write that has one of them
 	Environments []string
-	// Currencies are ISO 4217 codes. Beside AmountOver without AmountUpTo a currency that was not said matches as well: the
-	// rule is for amounts that are not known to be small.
+	// Currencies are ISO 4217 codes. Beside AmountOver without AmountUpTo a currency that was not said matches as well:
+	// the rule is for amounts that are not known to be small.
 	Currencies               []string
 	AmountUpTo, AmountOver   *int64 // minor units; UpTo includes the bound, Over begins above it
 	RecordsUpTo, RecordsOver *int
@@ -38,8 +38,8 @@ type Rule struct {
 	Require Requirement
 }
 
-// Table is a policy: the strictest matching rule wins, and a write that no rule matches is denied. The zero Table denies
-// everything. Version counts upwards with every change, from 1. A Table is not to be changed once it is in use.
+// Table is a policy: the strictest matching rule wins, and a write that no rule matches is denied. The zero Table
+// denies everything. Version counts upwards with every change, from 1. A Table is not to be changed once it is in use.
 type Table struct {
 	Version int
 	Rules   []Rule

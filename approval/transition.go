@@ -12,10 +12,10 @@ import (
 	"github.com/toolcontract/toolcontract/internal/ids"
 )
 
-// NewRecord returns the record of a proposal that is stored at now: Pending, with the store's times. ErrInvalid when the
-// id, tenant, run, tool, digest or requester is missing, longer than MaxName, not UTF-8 or holds U+0000, the requester is
-// the policy or of another tenant, the level is not None, One or Two, or the lifetime is not above zero and at most
-// MaxLifetime.
+// NewRecord returns the record of a proposal that is stored at now: Pending, with the store's times. ErrInvalid when
+// the id, tenant, run, tool, digest or requester is missing, longer than MaxName, not UTF-8 or holds U+0000, the
+// requester is the policy or of another tenant, the level is not None, One or Two, or the lifetime is not above zero
+// and at most MaxLifetime.
 func NewRecord(p Proposal, now time.Time) (Record, error) {
 	if fault := p.fault(); fault != "" {
 		return Record{}, fmt.Errorf("%w: %s", ErrInvalid, fault)
@@ -111,10 +111,10 @@ func (r Record) final() error {
 // verdict before, the record as it stands, and false. An approver is a tenant and a subject, whatever kind and roles.
 //
 // Refused are, in this order: a principal that is not valid (ErrInvalid), another digest (ErrDigest), a proposal that
-// is consumed (ErrConsumed), past its time (ErrExpired) or finally decided (ErrDecided), a second and other verdict of one
-// approver (ErrDecided), the policy where a level asks for approvers and anybody else where it asks for none
-// (ErrNotAllowed), the requester (ErrSelf) unless the requirement has Self, a rejection without a reason or a reason that
-// is too long or is not text (ErrReason), and an ID that is malformed or that another decision has (ErrInvalid).
+// is consumed (ErrConsumed), past its time (ErrExpired) or finally decided (ErrDecided), a second and other verdict of
+// one approver (ErrDecided), the policy where a level asks for approvers and anybody else where it asks for none
+// (ErrNotAllowed), the requester (ErrSelf) unless the requirement has Self, a rejection without a reason or a reason
+// that is too long or is not text (ErrReason), and an ID that is malformed or that another decision has (ErrInvalid).
 func (r Record) Decide(d Decision, now time.Time) (Record, bool, error) {
 	r = r.At(now)
 	if !d.By.Valid() {
@@ -179,8 +179,8 @@ func decisionID(p Proposal, by Principal) string {
 }
 
 // Withdraw returns the record with the approval of the decision taken back at now, and true; or, where it is withdrawn
-// already, the record as it stands, and false. Refused are, in this order: a principal that is not valid (ErrInvalid), a
-// decision that is not there (ErrNotFound), a proposal that is consumed (ErrConsumed), past its time (ErrExpired) or
+// already, the record as it stands, and false. Refused are, in this order: a principal that is not valid (ErrInvalid),
+// a decision that is not there (ErrNotFound), a proposal that is consumed (ErrConsumed), past its time (ErrExpired) or
 // rejected (ErrDecided).
 func (r Record) Withdraw(decision string, by Principal, now time.Time) (Record, bool, error) {
 	r = r.At(now)
@@ -203,9 +203,9 @@ func (r Record) Withdraw(decision string, by Principal, now time.Time) (Record, 
 }
 
 // Consume returns the record bound to the operation at now, and true; or, where it is bound to this operation already,
-// the record as it stands, and false. Refused are, in this order: no valid operation (ErrInvalid), another digest (ErrDigest),
-// a proposal that another operation has consumed (ErrConsumed), that is past its time (ErrExpired), rejected or
-// withdrawn (ErrDecided), or for which approvals are missing (ErrPending).
+// the record as it stands, and false. Refused are, in this order: no valid operation (ErrInvalid), another digest
+// (ErrDigest), a proposal that another operation has consumed (ErrConsumed), that is past its time (ErrExpired),
+// rejected or withdrawn (ErrDecided), or for which approvals are missing (ErrPending).
 func (r Record) Consume(digest, operation string, now time.Time) (Record, bool, error) {
 	r = r.At(now)
 	switch {

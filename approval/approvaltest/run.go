@@ -9,8 +9,8 @@ import (
 	"github.com/toolcontract/toolcontract/approval"
 )
 
-// Ability is something that a store can do for its tests besides keeping the contract. Abilities are made by [Clock] and
-// [Lasting].
+// Ability is something that a store can do for its tests besides keeping the contract. Abilities are made by [Clock]
+// and [Lasting].
 type Ability interface{ declare(a *abilities) }
 
 type abilities struct {
@@ -34,8 +34,8 @@ func Lasting(newStore func(t *testing.T) (open func() approval.Store)) Ability {
 	return ability(func(a *abilities) { a.lasting = newStore })
 }
 
-// Run checks every rule of the contract as a subtest of its own. newStore returns a fresh, empty store for each; it may be
-// called from several goroutines, for the cases run in parallel, and registers what is to be cleaned up with t.
+// Run checks every rule of the contract as a subtest of its own. newStore returns a fresh, empty store for each; it may
+// be called from several goroutines, for the cases run in parallel, and registers what is to be cleaned up with t.
 func Run(t *testing.T, newStore func(t *testing.T) approval.Store, declared ...Ability) {
 	t.Helper()
 	var a abilities

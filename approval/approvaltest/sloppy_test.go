@@ -9,8 +9,8 @@ import (
 	"github.com/toolcontract/toolcontract/approval"
 )
 
-// sloppy keeps every rule but those of races: in the methods that it is told, it reads, lets others do the same, and then
-// writes.
+// sloppy keeps every rule but those of races: in the methods that it is told, it reads, lets others do the same, and
+// then writes.
 type sloppy struct {
 	now    func() time.Time
 	racy   []string
@@ -28,7 +28,8 @@ func racing(honest bool, methods ...string) func(now func() time.Time) approval.
 	}
 }
 
-// between lets others in, in a method that is to be racy: it waits for another goroutine here, or a while if none comes.
+// between lets others in, in a method that is to be racy: it waits for another goroutine here, or a while if none
+// comes.
 func (s *sloppy) between(method string) {
 	if !slices.Contains(s.racy, method) {
 		return

@@ -55,9 +55,9 @@ const migrationTable = `CREATE TABLE IF NOT EXISTS approval_schema (
     applied_at timestamptz NOT NULL DEFAULT now()
 )`
 
-// Migrate applies the steps that are missing, all in one transaction, under an advisory lock: many processes may call it at
-// once. It needs a role that may create tables in the first schema of the pool's search_path, and such a role owns them. A
-// schema of a later version of this package is an error.
+// Migrate applies the steps that are missing, all in one transaction, under an advisory lock: many processes may call
+// it at once. It needs a role that may create tables in the first schema of the pool's search_path, and such a role
+// owns them. A schema of a later version of this package is an error.
 func Migrate(ctx context.Context, pool *pgxpool.Pool) error {
 	steps, err := Migrations()
 	if err != nil {

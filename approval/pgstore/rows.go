@@ -22,7 +22,8 @@ func insertProposal(ctx context.Context, tx pgx.Tx, p approval.Proposal, body []
 	return err
 }
 
-// raisePolicy returns the highest version that the tenant has met, this one included. The row is locked only to raise it.
+// raisePolicy returns the highest version that the tenant has met, this one included. The row is locked only to raise
+// it.
 func raisePolicy(ctx context.Context, tx pgx.Tx, tenant string, version int) (int, error) {
 	var seen int
 	err := tx.QueryRow(ctx, `SELECT version FROM approval_policy WHERE tenant_id = $1`, tenant).Scan(&seen)
@@ -100,8 +101,9 @@ func (s *Store) one(ctx context.Context, db sender, tenant, id, before string) (
 	return rs[0], now, nil
 }
 
-// records returns the tenant's records that are wanted, and the database's time, as one statement saw them; the statements
-// before are sent with it, for the same tenant and arguments. The clock is read once, when the statement runs.
+// records returns the tenant's records that are wanted, and the database's time, as one statement saw them; the
+// statements before are sent with it, for the same tenant and arguments. The clock is read once, when the statement
+// runs.
 func (s *Store) records(ctx context.Context, db sender, tenant string, sel selection, before ...string) (_ []approval.Record, now time.Time, err error) {
 	if !approval.ValidName(tenant) {
 		return nil, now, nil

@@ -141,8 +141,8 @@ func (s *Store) Pending(ctx context.Context, tenant string, page approval.Page) 
 		from = after.CreatedAt.UnixNano()
 	}
 	out, err := s.list(ctx, "pending", tenant, selection{
-		// The level says how many approvals are missing; a rejection weighs as much as any number of them. Scalar subqueries,
-		// for the planner takes EXISTS for a join and reads all decisions that were ever made.
+		// The level says how many approvals are missing; a rejection weighs as much as any number of them. Scalar
+		// subqueries, for the planner takes EXISTS for a join and reads all decisions that were ever made.
 		where: `p.expires_ns > (SELECT ns FROM clock) AND (p.created_ns, p.proposal_id) > ($2, $3)
 			AND (SELECT count(*) FROM approval_end e WHERE e.tenant_id = p.tenant_id AND e.proposal_id = p.proposal_id) = 0
 			AND (SELECT coalesce(sum(CASE WHEN d.approved THEN 1 ELSE 2 END), 0) FROM approval_decision d WHERE d.tenant_id = p.tenant_id AND d.proposal_id = p.proposal_id)

@@ -19,8 +19,8 @@ import (
 // attempts is how often a call is tried at most.
 const attempts = 5
 
-// retry runs a call, again after what another attempt may mend. Every call of a Store may be repeated. Beside an error the
-// answer is the zero value.
+// retry runs a call, again after what another attempt may mend. Every call of a Store may be repeated. Beside an error
+// the answer is the zero value.
 func retry[T any](ctx context.Context, what string, run func() (T, error)) (T, error) {
 	var zero T
 	if err := ctx.Err(); err != nil {
@@ -84,12 +84,12 @@ func mayMend(err error) bool {
 	return false
 }
 
-// setTenant is what the policies of row-level security compare with, until the transaction ends. jit is off as long: the
-// planner cannot know how few proposals are live, and compiling took a hundred times as long as what was compiled.
+// setTenant is what the policies of row-level security compare with, until the transaction ends. jit is off as long:
+// the planner cannot know how few proposals are live, and compiling took a hundred times as long as what was compiled.
 const setTenant = `SELECT set_config('toolcontract.tenant_id', $1, true), set_config('jit', 'off', true)`
 
-// within runs a transaction for the tenant. READ COMMITTED whatever the database's default: each statement sees what was
-// committed before it, so what is read after a lock is current.
+// within runs a transaction for the tenant. READ COMMITTED whatever the database's default: each statement sees what
+// was committed before it, so what is read after a lock is current.
 func (s *Store) within(ctx context.Context, tenant string, run func(tx pgx.Tx) error) error {
 	return pgx.BeginTxFunc(ctx, s.pool, pgx.TxOptions{IsoLevel: pgx.ReadCommitted}, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, setTenant, tenant); err != nil {

@@ -1,5 +1,5 @@
-// Package sqlitestore keeps proposals and decisions in a SQLite file: an [approval.Store] for one machine, shared by any
-// number of its processes, which a restart or a loss of power does not make forget.
+// Package sqlitestore keeps proposals and decisions in a SQLite file: an [approval.Store] for one machine, shared by
+// any number of its processes, which a restart or a loss of power does not make forget.
 //
 //	store, err := sqlitestore.Open(ctx, "/var/lib/host/approvals.db", sealer)
 //	defer store.Close()

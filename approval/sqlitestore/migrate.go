@@ -49,8 +49,8 @@ const migrationTable = `CREATE TABLE IF NOT EXISTS approval_schema (
     applied_ns INTEGER NOT NULL
 ) STRICT`
 
-// migrate applies the steps that are missing in one transaction, which holds the writer's lock from its begin: processes
-// that open the file together wait for each other. A file of a later version of this package is an error.
+// migrate applies the steps that are missing in one transaction, which holds the writer's lock from its begin:
+// processes that open the file together wait for each other. A file of a later version of this package is an error.
 func (s *Store) migrate(ctx context.Context) error {
 	steps, err := Migrations()
 	if err != nil {

@@ -17,8 +17,8 @@ import (
 	"github.com/toolcontract/toolcontract/redact"
 )
 
-// Store is an [approval.Store] and an [approval.Purger] in one SQLite file. Open makes it; the zero value is of no use. It is safe
-// for concurrent use, and several processes of one machine may open one file.
+// Store is an [approval.Store] and an [approval.Purger] in one SQLite file. Open makes it; the zero value is of no use.
+// It is safe for concurrent use, and several processes of one machine may open one file.
 type Store struct {
 	write  *sql.DB // one connection: SQLite has one writer, and waits in Go are fairer than waits in it
 	read   *sql.DB
@@ -49,8 +49,8 @@ const busyTimeout = 10 * time.Second
 // readers is how many connections read beside the writer.
 const readers = 4
 
-// Open opens the file, makes it (for its owner's eyes alone) where it is not there, and brings its schema up to date. The
-// sealer is required. The caller closes the store.
+// Open opens the file, makes it (for its owner's eyes alone) where it is not there, and brings its schema up to date.
+// The sealer is required. The caller closes the store.
 func Open(ctx context.Context, path string, sealer redact.Sealer, opts ...Option) (*Store, error) {
 	s, err := open(path, sealer, opts)
 	if err != nil {
@@ -93,9 +93,9 @@ func open(path string, sealer redact.Sealer, opts []Option) (*Store, error) {
 	return s, nil
 }
 
-// connect returns a pool. The busy timeout comes first, so that it holds while the other pragmas are set. synchronous=FULL:
-// with NORMAL a committed transaction can be lost with the power, and with it a consumption. secure_delete: what Purge erases
-// is overwritten.
+// connect returns a pool. The busy timeout comes first, so that it holds while the other pragmas are set.
+// synchronous=FULL: with NORMAL a committed transaction can be lost with the power, and with it a consumption.
+// secure_delete: what Purge erases is overwritten.
 func connect(path string, connections int, more string) (*sql.DB, error) {
 	file := url.URL{Scheme: "file", Path: filepath.ToSlash(path)}
 	dsn := fmt.Sprintf("%s?_pragma=busy_timeout(%d)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=foreign_keys(1)&_pragma=secure_delete(1)&%s",

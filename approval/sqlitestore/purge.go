@@ -11,8 +11,8 @@ import (
 // purgeBatch is how many proposals one transaction of Purge touches: others write in between.
 const purgeBatch = 500
 
-// Purge implements [approval.Purger]. It is a transaction for each few hundred proposals; what it has done stays done when
-// it ends with an error.
+// Purge implements [approval.Purger]. It is a transaction for each few hundred proposals; what it has done stays done
+// when it ends with an error.
 func (s *Store) Purge(ctx context.Context, bodies, tombstones time.Duration) (int, error) {
 	if err := approval.CheckRetention(bodies, tombstones); err != nil {
 		return 0, err

@@ -30,8 +30,8 @@ type T interface {
 type Exec func(ctx context.Context, dsn, sql string) error
 
 // Schema creates an empty schema and returns a connection string whose search_path is that schema alone. The schema is
-// dropped when the test ends. Where there is no server the test is skipped with a line that says how to get one; when CI
-// is set it fails.
+// dropped when the test ends. Where there is no server the test is skipped with a line that says how to get one; when
+// CI is set it fails.
 func Schema(t T, exec Exec) (dsn string) {
 	t.Helper()
 	server := find(t, exec)
@@ -49,8 +49,8 @@ func Schema(t T, exec Exec) (dsn string) {
 	return With(server, "search_path", name)
 }
 
-// With returns the connection string with one more parameter, in the string's own form. The value holds letters, digits,
-// underscores and points only.
+// With returns the connection string with one more parameter, in the string's own form. The value holds letters,
+// digits, underscores and points only.
 func With(dsn, parameter, value string) string {
 	switch {
 	case !strings.Contains(dsn, "://"):

@@ -21,8 +21,8 @@ import (
 // variable marks a child and holds its argument.
 const variable = "TOOLCONTRACT_PROCTEST_CHILD"
 
-// Main runs child and ends the process if this is a child; otherwise it returns. The child calls begin when it is ready:
-// begin returns when all are. What child returns is what Race returns for it, a single line.
+// Main runs child and ends the process if this is a child; otherwise it returns. The child calls begin when it is
+// ready: begin returns when all are. What child returns is what Race returns for it, a single line.
 func Main(child func(arg string, begin func()) (string, error)) {
 	arg, ok := os.LookupEnv(variable) //nolint:forbidigo // the one way to tell a test binary that it is a child
 	if !ok {
