@@ -183,13 +183,11 @@ func (l *Ledger) peek(ctx context.Context, k idem.Key) (v stored.View, err error
 }
 
 func (l *Ledger) peekOn(ctx context.Context, conn *pgxpool.Conn, k idem.Key) (v stored.View, err error) {
-	r, err := one(ctx, l, conn, k.Tenant, l.sql.peek, []any{k.Tenant, k.Operation}, func(from pgx.Row) (*row, error) {
-		return scanRow(from, false, &v.Now)
-	})
+	r, now, err := l.shown(ctx, conn, k)
 	if err != nil {
 		return stored.View{}, err
 	}
-	v.Row, v.Now = &r.Row, v.Now.UTC()
+	v.Row, v.Now = &r.Row, now
 	b := &pgx.Batch{}
 	r.look(b, &v)
 	if b.Len() == 0 {

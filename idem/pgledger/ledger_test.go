@@ -64,6 +64,7 @@ func (s *server) pool(role string) *pgxpool.Pool {
 	cfg, err := pgxpool.ParseConfig(s.dsn)
 	require.NoError(s.t, err)
 	cfg.MaxConns = s.size
+	cfg.ConnConfig.RuntimeParams["synchronous_commit"] = "off" // no test here pulls the plug
 	if role != "" {
 		cfg.AfterConnect = func(ctx context.Context, c *pgx.Conn) error {
 			_, err := c.Exec(ctx, "SET ROLE "+role)

@@ -46,15 +46,15 @@ func (l *Ledger) later(ctx context.Context, conn *pgxpool.Conn, d idem.Delivery,
 
 // Open implements [idem.Ledger].
 func (l *Ledger) Open(ctx context.Context, tenant, run string, page idem.Page) ([]idem.Record, string, error) {
-	return l.list(ctx, tenant, page, "JOIN command_outbox o USING (tenant_id, operation_id) WHERE c.tenant_id = $1 AND o.tenant_id = $1 AND o.run_id = $4", "created_at", run)
+	return l.list(ctx, tenant, page, l.sql.open, run)
 }
 
 // Unknown implements [idem.Ledger].
 func (l *Ledger) Unknown(ctx context.Context, tenant string, page idem.Page) ([]idem.Record, string, error) {
-	return l.list(ctx, tenant, page, "WHERE c.tenant_id = $1 AND c.doubt_at IS NOT NULL", "doubt_at")
+	return l.list(ctx, tenant, page, l.sql.unknown)
 }
 
-func (l *Ledger) list(ctx context.Context, tenant string, page idem.Page, where, order string, args ...any) ([]idem.Record, string, error) {
+func (l *Ledger) list(ctx context.Context, tenant string, page idem.Page, query string, args ...any) ([]idem.Record, string, error) {
 	at, id, err := cursor.Decode(page.Cursor)
 	if err != nil {
 		return nil, "", idem.ErrInvalid
@@ -63,7 +63,6 @@ func (l *Ledger) list(ctx context.Context, tenant string, page idem.Page, where,
 		return nil, "", wrap("list", err)
 	}
 	size := cursor.Size(page.Size)
-	query := l.sql.list + where + " AND (c." + order + ", c.operation_id) > ($2, $3) ORDER BY c." + order + ", c.operation_id"
 	var vs []stored.View
 	err = l.retry(ctx, func(conn *pgxpool.Conn) (err error) {
 		vs, err = l.views(ctx, conn, tenant, query, size+1, append([]any{tenant, early(at), id}, args...))

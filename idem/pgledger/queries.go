@@ -2,13 +2,16 @@ package pgledger
 
 // queries are the statements that read the clock.
 type queries struct {
-	admit, lock, clock, peek, next, overdue, sweep, list string
-	purge                                                [3]string // tombstones, whole rows, bodies
+	admit, lock, clock, peek, next, overdue, sweep, open, unknown string
+	purge                                                         [3]string // tombstones, whole rows, bodies
 }
 
 const micro = " * interval '1 microsecond'"
 
+// makeQueries writes the statements for a clock. In a condition it is read once, by a query of its own, and can be one of
+// an index; planners are told what to begin with where statistics may lead them to read every command.
 func makeQueries(clock string) queries {
+	once := "(SELECT " + clock + ")"
 	return queries{
 		clock: "SELECT " + clock + ", (SELECT waiting > 0 FROM ledger_meta)",
 		// T1: one statement, one round trip. Where the key is there it inserts nothing and returns no row.
@@ -27,38 +30,41 @@ func makeQueries(clock string) queries {
 			JOIN agent_resource r ON r.tenant_id = c.tenant_id AND r.resource = c.resource
 			LEFT JOIN command_outbox o ON o.tenant_id = c.tenant_id AND o.operation_id = c.operation_id
 			WHERE c.tenant_id = $1 AND c.operation_id = $2 FOR UPDATE OF c, r`,
-		peek: "SELECT " + own + ", " + clock + " FROM agent_command c WHERE c.tenant_id = $1 AND c.operation_id = $2",
+		peek: "SELECT " + shown + ", " + clock + " FROM agent_command c WHERE c.tenant_id = $1 AND c.operation_id = $2",
 		// Each tool's first row is one step into the index, however long the queue is. $3 passes over what others have
 		// left dead at the head of the queue.
 		next: `WITH due AS (
 			SELECT d.tenant_id, d.operation_id, d.available_at FROM unnest($1::text[]) tool (name), LATERAL (
 				SELECT o.tenant_id, o.operation_id, o.available_at FROM command_outbox o
-				WHERE o.tool = tool.name AND o.available_at >= $3 AND o.available_at <= ` + clock + `
+				WHERE o.tool = tool.name AND o.available_at >= $3 AND o.available_at <= ` + once + `
 				ORDER BY o.available_at LIMIT 1 FOR UPDATE SKIP LOCKED) d
 			ORDER BY d.available_at LIMIT 1
 		) UPDATE command_outbox o SET available_at = ` + clock + ` + $2` + micro + `, turn = o.turn + 1
 			FROM due, agent_command c WHERE (o.tenant_id, o.operation_id) = (due.tenant_id, due.operation_id)
 			AND (c.tenant_id, c.operation_id) = (due.tenant_id, due.operation_id)
 			RETURNING o.tenant_id, o.operation_id, o.tool, o.turn, c.state, c.dispatches, c.lease_until, c.running_until, due.available_at, ` + clock,
-		overdue: `SELECT o.operation_id FROM command_outbox o WHERE o.tenant_id = $1 AND o.due_by <= ` + clock + ` AND EXISTS (
-			SELECT FROM agent_command c WHERE (c.tenant_id, c.operation_id) = (o.tenant_id, o.operation_id) AND c.state IN ('dispatching', 'running'))`,
-		sweep: "SELECT " + own + beside + ", " + clock + ` FROM command_outbox o
-			JOIN agent_command c ON c.tenant_id = o.tenant_id AND c.operation_id = o.operation_id
+		overdue: "SELECT operation_id FROM command_outbox WHERE tenant_id = $1 AND claimed AND due_by <= " + once,
+		sweep: "WITH due AS MATERIALIZED (SELECT * FROM command_outbox WHERE due_by <= " + once + " LIMIT " + itoa(batch) + ") SELECT " + own + beside + ", " + clock + `
+			FROM due o JOIN agent_command c ON c.tenant_id = o.tenant_id AND c.operation_id = o.operation_id
 			JOIN agent_resource r ON r.tenant_id = c.tenant_id AND r.resource = c.resource
-			WHERE o.due_by <= ` + clock + ` LIMIT $1 FOR UPDATE OF c SKIP LOCKED`,
-		list: "SELECT " + own + ", " + clock + " FROM agent_command c ",
+			FOR UPDATE OF c SKIP LOCKED`,
+		open: `WITH o AS MATERIALIZED (SELECT operation_id FROM command_outbox WHERE tenant_id = $1 AND run_id = $4) SELECT ` + own + ", " + clock + `
+			FROM o JOIN agent_command c ON c.tenant_id = $1 AND c.operation_id = o.operation_id
+			WHERE (c.created_at, c.operation_id) > ($2, $3) ORDER BY c.created_at, c.operation_id`,
+		unknown: "SELECT " + own + ", " + clock + ` FROM agent_command c WHERE c.tenant_id = $1 AND c.doubt_at IS NOT NULL
+			AND (c.doubt_at, c.operation_id) > ($2, $3) ORDER BY c.doubt_at, c.operation_id`,
 		purge: [3]string{
-			purge("tomb_at", clock, remove),
-			purge("ended_at", clock, remove+strip),
-			purge("ended_at", clock, bury+strip),
+			purge("tomb_at", once, remove),
+			purge("ended_at", once, remove+strip),
+			purge("ended_at", once, bury+strip),
 		},
 	}
 }
 
-// purge is a statement that does something to rows older than $1 microseconds, $2 at most, and counts them.
-func purge(column, clock, do string) string {
-	return "WITH old AS (SELECT tenant_id, operation_id FROM agent_command WHERE " + column + " <= " + clock + " - $1::bigint" + micro +
-		" LIMIT $2 FOR UPDATE SKIP LOCKED)" + do + " SELECT count(*) FROM old"
+// purge is a statement that does something to rows older than $1 microseconds, a batch at most, and counts them.
+func purge(column, now, do string) string {
+	return "WITH old AS (SELECT tenant_id, operation_id FROM agent_command WHERE " + column + " <= " + now + " - $1::bigint" + micro +
+		" ORDER BY " + column + " LIMIT " + itoa(batch) + " FOR UPDATE SKIP LOCKED)" + do + " SELECT count(*) FROM old"
 }
 
 const (

@@ -11,8 +11,9 @@ import (
 	"github.com/toolcontract/toolcontract/idem"
 )
 
-// batch is how many rows one transaction of Sweep or Purge touches at most.
-const batch = 500
+// batch is how many rows one transaction of Sweep or Purge touches at most. It stands in the statements, so that plans
+// are made for it.
+const batch = 200
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
@@ -35,7 +36,7 @@ func (l *Ledger) sweep(ctx context.Context, conn *pgxpool.Conn) (s idem.Swept, e
 	save := &pgx.Batch{}
 	b := &pgx.Batch{}
 	b.Queue("BEGIN")
-	b.Queue(l.sql.sweep, batch).Query(func(rows pgx.Rows) error {
+	b.Queue(l.sql.sweep).Query(func(rows pgx.Rows) error {
 		for rows.Next() {
 			var n time.Time
 			r, err := scanRow(rows, true, &n)
@@ -69,7 +70,7 @@ func (l *Ledger) Purge(ctx context.Context, bodies, tombstones time.Duration) (n
 		b := &pgx.Batch{}
 		n = 0
 		for i, age := range []time.Duration{tombstones, tombstones, bodies} {
-			b.Queue(l.sql.purge[i], age.Microseconds(), batch).QueryRow(func(r pgx.Row) error {
+			b.Queue(l.sql.purge[i], age.Microseconds()).QueryRow(func(r pgx.Row) error {
 				var k int
 				err := r.Scan(&k)
 				n += k

@@ -53,13 +53,14 @@ func (r *row) save(b *pgx.Batch) {
 // saveOutbox leaves the time alone where this call did: a delivery at the same moment may have moved it.
 func (r *row) saveOutbox(b *pgx.Batch) {
 	k := r.Command.Key
+	claimed := r.State == idem.Dispatching || r.State == idem.Running
 	switch {
 	case r.State.Terminal():
 		b.Queue("DELETE FROM command_outbox WHERE tenant_id = $1 AND operation_id = $2", k.Tenant, k.Operation)
 	case r.DueAt.Equal(r.wasDue):
-		b.Queue("UPDATE command_outbox SET due_by = $3 WHERE tenant_id = $1 AND operation_id = $2", k.Tenant, k.Operation, null(r.DueBy()))
+		b.Queue("UPDATE command_outbox SET due_by = $3, claimed = $4 WHERE tenant_id = $1 AND operation_id = $2", k.Tenant, k.Operation, null(r.DueBy()), claimed)
 	default:
-		b.Queue("UPDATE command_outbox SET due_by = $3, available_at = $4 WHERE tenant_id = $1 AND operation_id = $2",
-			k.Tenant, k.Operation, null(r.DueBy()), r.DueAt)
+		b.Queue("UPDATE command_outbox SET due_by = $3, claimed = $4, available_at = $5 WHERE tenant_id = $1 AND operation_id = $2",
+			k.Tenant, k.Operation, null(r.DueBy()), claimed, r.DueAt)
 	}
 }

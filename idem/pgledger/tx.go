@@ -134,20 +134,29 @@ const (
 
 // retry runs f on a connection until it succeeds, fails for good, or has failed too long.
 func (l *Ledger) retry(ctx context.Context, f func(conn *pgxpool.Conn) error) error {
+	err := l.once(ctx, f)
+	if err == nil || !again(ctx, err) {
+		return err
+	}
 	policy := backoff.NewExponentialBackOff()
 	policy.InitialInterval, policy.MaxInterval = 10*time.Millisecond, time.Second
-	_, err := backoff.Retry(ctx, func() (struct{}, error) {
-		conn, err := l.pool.Acquire(ctx)
-		if err == nil {
-			err = f(conn)
-			conn.Release()
-		}
+	_, err = backoff.Retry(ctx, func() (struct{}, error) {
+		err := l.once(ctx, f)
 		if err != nil && !again(ctx, err) {
 			err = backoff.Permanent(err)
 		}
 		return struct{}{}, err
 	}, backoff.WithBackOff(policy), backoff.WithMaxElapsedTime(patience))
 	return err
+}
+
+func (l *Ledger) once(ctx context.Context, f func(conn *pgxpool.Conn) error) error {
+	conn, err := l.pool.Acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Release()
+	return f(conn)
 }
 
 // now reads the clock.

@@ -65,6 +65,7 @@ CREATE TABLE command_outbox (
     run_id       text NOT NULL,
     available_at timestamptz NOT NULL, -- when Next offers it
     due_by       timestamptz,          -- when Sweep has to look at it
+    claimed      boolean NOT NULL DEFAULT false, -- dispatching or running
     turn         bigint NOT NULL DEFAULT 0,
     PRIMARY KEY (tenant_id, operation_id)
 ) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000);
