@@ -1,6 +1,7 @@
 package validate_test
 
 import (
+	"bytes"
 	"encoding/json/jsontext"
 	"fmt"
 	"testing"
@@ -59,7 +60,7 @@ func TestShortDocumentsExhaustively(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			longest := 6
-			if len(alphabet) > 9 {
+			if len(alphabet) > 8 {
 				longest = 5
 			}
 			doc := make([]byte, 0, longest)
@@ -112,7 +113,7 @@ func TestStringBytesExhaustively(t *testing.T) {
 		for b := range 256 {
 			sameGrammar(t, []byte{'"', byte(a), byte(b), '"'})
 			sameGrammar(t, []byte{'{', '"', byte(a), byte(b), '"', ':', '1', '}'})
-			if a < 0xc0 {
+			if a < 0xc0 || !bytes.Contains(edges, []byte{byte(b)}) {
 				continue
 			}
 			for _, c := range edges {
