@@ -26,20 +26,20 @@ import (
 
 // An error's methods are its maker's code: they panic like any other.
 
-type nilUnwrap struct{ inner error }
+type nilUnwrapError struct{ inner error }
 
-func (e *nilUnwrap) Error() string { return "x" }
-func (e *nilUnwrap) Unwrap() error { return e.inner }
+func (e *nilUnwrapError) Error() string { return "x" }
+func (e *nilUnwrapError) Unwrap() error { return e.inner }
 
-type panickingAs struct{}
+type panickingAsError struct{}
 
-func (panickingAs) Error() string { return "x" }
-func (panickingAs) As(any) bool   { panic("hunter2") }
+func (panickingAsError) Error() string { return "x" }
+func (panickingAsError) As(any) bool   { panic("hunter2") }
 
 func hostileErrors() map[string]error {
 	var noEnvelope *envelope.Error
 	var noPath *fs.PathError
-	var noUnwrap *nilUnwrap
+	var noUnwrap *nilUnwrapError
 	return map[string]error{
 		"typed nil envelope":    noEnvelope,
 		"wrapped nil envelope":  fmt.Errorf("x: %w", noEnvelope),
@@ -47,8 +47,8 @@ func hostileErrors() map[string]error {
 		"typed nil with Unwrap": noUnwrap,
 		"not sent of nil":       envelope.NotSent(noUnwrap),
 		"join":                  errors.Join(noUnwrap, errors.New("x")),
-		"panicking As":          panickingAs{},
-		"wrapped panicking As":  fmt.Errorf("x: %w", panickingAs{}),
+		"panicking As":          panickingAsError{},
+		"wrapped panicking As":  fmt.Errorf("x: %w", panickingAsError{}),
 	}
 }
 
