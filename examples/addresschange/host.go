@@ -7,13 +7,15 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"sync"
 	"time"
 	"uuid"
 
 	"github.com/toolcontract/toolcontract/approval"
+	"github.com/toolcontract/toolcontract/approval/sqlitestore"
 	"github.com/toolcontract/toolcontract/examples/addresschange/internal/crm"
-	"github.com/toolcontract/toolcontract/idem"
+	"github.com/toolcontract/toolcontract/idem/sqliteledger"
 	"github.com/toolcontract/toolcontract/redact"
 	"github.com/toolcontract/toolcontract/redact/audit"
 	"github.com/toolcontract/toolcontract/tool"
@@ -23,13 +25,16 @@ import (
 type host struct {
 	clock      *clock
 	crm        *crm.Service
-	approvals  approval.Store
-	ledger     idem.Ledger
+	approvals  *sqlitestore.Store
+	ledger     *sqliteledger.Ledger
 	dispatcher *tool.Dispatcher
 	run        *tool.Run
 	entered    *entered
 	trail      *trail
 	dir        string
+	temporary  bool             // dir goes with the host
+	newID      func() uuid.UUID // nil: the library's
+	lease      time.Duration    // zero: the library's
 }
 
 // The people and programs of the example. A host takes them from its own verified sessions, never from a call.
@@ -43,44 +48,57 @@ func lead() approval.Principal {
 	return approval.Principal{Kind: approval.Person, Tenant: tenant, Subject: "lea.lindt", Roles: []string{"support_lead"}}
 }
 
-// newHost starts the service on a fresh database and a dispatcher with one run of at most calls calls.
-func newHost(ctx context.Context, calls int) (_ *host, err error) {
-	h := &host{clock: &clock{at: time.Date(2026, time.March, 2, 9, 0, 0, 0, time.UTC)}, entered: &entered{}, trail: &trail{}}
+// newHost starts the service on a fresh database and a dispatcher with one run of at most calls calls, in a temporary
+// directory and on a clock that stands still until the story moves it.
+func newHost(ctx context.Context, calls int) (*host, error) {
+	dir, err := os.MkdirTemp("", "addresschange")
+	if err != nil {
+		return nil, err
+	}
+	h := &host{clock: &clock{at: time.Date(2026, time.March, 2, 9, 0, 0, 0, time.UTC)}, dir: dir, temporary: true, newID: numbered()}
+	return h, h.start(ctx, calls)
+}
+
+// keptHost is newHost in a directory that outlives the program, on the machine's clock.
+func keptHost(ctx context.Context, dir string, calls int) (*host, error) {
+	h := &host{clock: &clock{}, dir: dir, lease: time.Second}
+	return h, h.start(ctx, calls)
+}
+
+func (h *host) start(ctx context.Context, calls int) (err error) {
+	h.entered, h.trail = &entered{}, &trail{}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, h.close(ctx))
 		}
 	}()
-	if h.dir, err = os.MkdirTemp("", "addresschange"); err != nil {
-		return nil, err
-	}
 	if h.crm, err = crm.Open(ctx, h.dir, h.clock.now); err != nil {
-		return nil, err
+		return err
 	}
 	catalogue, err := newCatalogue(h.crm)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	cfg, err := h.config()
+	cfg, err := h.config(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if h.dispatcher, err = tool.NewDispatcher(catalogue, cfg); err != nil {
-		return nil, err
+		return err
 	}
 	role, err := supportRole(catalogue)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	h.run, err = h.dispatcher.Start(tool.RunConfig{
 		ID: "run_monday", Principal: agent(), Role: role,
 		Budget: tool.Budget{Calls: calls}, Deadline: h.clock.now().Add(8 * time.Hour),
 	})
-	return h, err
+	return err
 }
 
-// config puts memory stores behind the dispatcher, all on one clock that stands still until the story moves it.
-func (h *host) config() (tool.Config, error) {
+// config puts SQLite files behind the dispatcher. The approvals' clock is the story's; the ledger's is the machine's.
+func (h *host) config(ctx context.Context) (tool.Config, error) {
 	table, err := policy()
 	if err != nil {
 		return tool.Config{}, err
@@ -91,10 +109,19 @@ func (h *host) config() (tool.Config, error) {
 	if err != nil {
 		return tool.Config{}, err
 	}
-	h.approvals, h.ledger = approval.NewMemory(h.clock.now), idem.NewMemory(h.clock.now)
+	sealer, err := redact.NewSealer(redact.Key{ID: "example", Secret: secret[:]})
+	if err != nil {
+		return tool.Config{}, err
+	}
+	if h.approvals, err = sqlitestore.Open(ctx, filepath.Join(h.dir, "approvals.db"), sealer, sqlitestore.WithClock(h.clock.now)); err != nil {
+		return tool.Config{}, err
+	}
+	if h.ledger, err = sqliteledger.Open(ctx, filepath.Join(h.dir, "ledger.db"), sqliteledger.Config{Sealer: sealer}); err != nil {
+		return tool.Config{}, err
+	}
 	return tool.Config{
 		Policy: table, Approvals: h.approvals, Authority: approval.ByRole{}, Ledger: h.ledger, Digester: digester,
-		Audit: h.trail, Now: h.clock.now, NewID: numbered(), Entered: h.entered.note,
+		Audit: h.trail, Now: h.clock.now, NewID: h.newID, Entered: h.entered.note, Lease: h.lease,
 	}, nil
 }
 
@@ -105,16 +132,22 @@ func (h *host) close(ctx context.Context) error {
 	if h.dispatcher != nil {
 		errs = append(errs, h.dispatcher.Close(ctx))
 	}
+	if h.ledger != nil {
+		errs = append(errs, h.ledger.Shutdown())
+	}
+	if h.approvals != nil {
+		errs = append(errs, h.approvals.Close())
+	}
 	if h.crm != nil {
 		errs = append(errs, h.crm.Close())
 	}
-	if h.dir != "" {
+	if h.temporary {
 		errs = append(errs, os.RemoveAll(h.dir))
 	}
 	return errors.Join(errs...)
 }
 
-// clock stands still until it is moved, so that the same story has the same times.
+// clock stands still until it is moved, so that the same story has the same times. The zero clock is the machine's.
 type clock struct {
 	mu sync.Mutex
 	at time.Time
@@ -123,6 +156,9 @@ type clock struct {
 func (c *clock) now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.at.IsZero() {
+		return time.Now()
+	}
 	return c.at
 }
 

@@ -9,6 +9,9 @@
 //
 //	echo '{"tool":"get_customer_v1","arguments":{"customer_id":"cus_9Qm4"}}' | go run ./examples/addresschange -calls -
 //
+// With -dir it keeps the service, the approvals and the ledger in a directory and plays one change to its end. Kill it at
+// any moment and start it again: it goes on where it was, and the change is made once.
+//
 // The exit status is 1 if anything is not as expected, 2 if the program could not run.
 package main
 
@@ -35,6 +38,7 @@ func main() {
 func command(ctx context.Context, args []string, in io.Reader, out, complaints io.Writer) int {
 	flags := flag.NewFlagSet("addresschange", flag.ContinueOnError)
 	flags.SetOutput(complaints)
+	dir := flags.String("dir", "", "keep everything in this directory and play one change to its end; killed and started again, it goes on")
 	file := flags.String("calls", "", "run the calls of this file instead, one JSON object a line; - is standard input")
 	if err := flags.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
@@ -47,7 +51,11 @@ func command(ctx context.Context, args []string, in io.Reader, out, complaints i
 		return 2
 	}
 	buffer := bufio.NewWriter(out)
-	fine, err := play(ctx, *file, in, buffer)
+	play := func() (bool, error) { return play(ctx, *file, in, buffer) }
+	if *dir != "" {
+		play = func() (bool, error) { return goOn(ctx, *dir, buffer) }
+	}
+	fine, err := play()
 	err = errors.Join(err, buffer.Flush())
 	switch {
 	case err != nil:

@@ -3,10 +3,13 @@ package main
 import (
 	"bytes"
 	"context"
+	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -154,4 +157,33 @@ func start(t *testing.T) *host {
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, h.close(context.Background())) })
 	return h
+}
+
+// Killed again and again at any moment and started again, the program goes on where it was, and the change is made once.
+func TestKilledAndStartedAgain(t *testing.T) {
+	t.Parallel()
+	bin := filepath.Join(t.TempDir(), "addresschange")
+	out, err := exec.CommandContext(t.Context(), "go", "build", "-o", bin, ".").CombinedOutput()
+	require.NoError(t, err, string(out))
+	dir, killed := t.TempDir(), 0
+	for i := range 12 {
+		cmd := exec.CommandContext(t.Context(), bin, "-dir", dir)
+		require.NoError(t, cmd.Start())
+		die := time.AfterFunc(time.Duration(10+15*i)*time.Millisecond, func() { _ = cmd.Process.Kill() })
+		if cmd.Wait() != nil {
+			killed++
+		}
+		die.Stop()
+	}
+	require.Positive(t, killed, "none was killed")
+	out, err = exec.CommandContext(t.Context(), bin, "-dir", dir).CombinedOutput()
+	require.NoError(t, err, string(out))
+	again, err := exec.CommandContext(t.Context(), bin, "-dir", dir).CombinedOutput()
+	require.NoError(t, err, string(again))
+	h, err := keptHost(t.Context(), dir, 10)
+	require.NoError(t, err)
+	tl := &teller{ctx: t.Context(), w: io.Discard, h: h}
+	require.LessOrEqual(t, tl.changes("cus_9Qm4"), 1, string(out))
+	require.LessOrEqual(t, tl.requests("cus_9Qm4"), 1, "nothing is sent twice")
+	require.NoError(t, h.close(context.Background()))
 }

@@ -41,6 +41,7 @@ func (t *teller) cast() {
 	t.say("agent       %s, a program of the tenant %s, in one run; it may read, preview and commit", agent().Subject, tenant)
 	t.say("lead        %s, a person with the role support_lead; decides in the host's console, never through a tool", lead().Subject)
 	t.say("rule        policy.json: an address change needs one support lead, and lasts fifteen minutes")
+	t.say("stores      approvals and ledger in SQLite files, sealed")
 	t.say("service     keeps customers with versions in SQLite; can be asked what an idempotency key did")
 	t.say("clock       stands still at %s until the story moves it", t.h.clock.now().Format("2006-01-02 15:04 UTC"))
 	t.gap()

@@ -37,7 +37,8 @@ type Service struct {
 	losing    atomic.Bool
 }
 
-// Open starts the service on a new database in the directory dir, filled with a few invented records. Its clock is now.
+// Open starts the service on the database in the directory dir; a new one is filled with a few invented records. Its clock
+// is now.
 func Open(ctx context.Context, dir string, now func() time.Time) (*Service, error) {
 	dsn := url.URL{Scheme: "file", Path: filepath.ToSlash(filepath.Join(dir, "crm.db")), RawQuery: url.Values{
 		"_pragma": {"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)"},
@@ -48,12 +49,35 @@ func Open(ctx context.Context, dir string, now func() time.Time) (*Service, erro
 		return nil, fmt.Errorf("crm: open: %w", err)
 	}
 	db.SetMaxOpenConns(1) // one writer; readers wait for it, which this much traffic does not notice
-	for _, script := range []string{schema, seed} {
-		if _, err := db.ExecContext(ctx, script); err != nil {
-			return nil, errors.Join(fmt.Errorf("crm: open: %w", err), db.Close())
-		}
+	if err := fill(ctx, db); err != nil {
+		return nil, errors.Join(fmt.Errorf("crm: open: %w", err), db.Close())
 	}
 	return &Service{db: db, now: now}, nil
+}
+
+// fill makes the tables and their records, all or nothing, unless they are there.
+func fill(ctx context.Context, db *sql.DB) (err error) {
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, tx.Rollback())
+		}
+	}()
+	var tables int
+	if err := tx.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_schema WHERE name = 'customers'").Scan(&tables); err != nil {
+		return err
+	}
+	if tables == 0 {
+		for _, script := range []string{schema, seed} {
+			if _, err := tx.ExecContext(ctx, script); err != nil {
+				return err
+			}
+		}
+	}
+	return tx.Commit()
 }
 
 // Close stops the service. The database file stays.
