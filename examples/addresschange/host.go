@@ -61,6 +61,9 @@ func newHost(ctx context.Context, calls int) (*host, error) {
 
 // keptHost is newHost in a directory that outlives the program, on the machine's clock.
 func keptHost(ctx context.Context, dir string, calls int) (*host, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
 	h := &host{clock: &clock{}, dir: dir, lease: time.Second}
 	return h, h.start(ctx, calls)
 }
