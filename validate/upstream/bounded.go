@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// bounded keeps the first bytes that are written to it and counts the rest. Safe for concurrent use: a run that was given up may
-// still write.
+// bounded keeps the first bytes that are written to it and counts the rest. Safe for concurrent use: a run that was
+// given up may still write.
 type bounded struct {
 	most     int
 	patience int    // zero: without end

@@ -21,10 +21,11 @@ type CacheConfig struct {
 	Bytes   int           // at most so many bytes of them; zero: 16 MiB
 }
 
-// Cache keeps answers that have passed, in this process, for their tenant and their question alone. Every hit is decoded anew, bound to
-// its question and held to the operation's Fresh at that moment; what is no longer fresh is asked again. Errors are not kept.
-// Callers of one tenant with one question share one request; each waits no longer than its own context. Whoever may see the answer of a
-// question is the tool's to check before: within the tenant the cache does not ask. Safe for concurrent use.
+// Cache keeps answers that have passed, in this process, for their tenant and their question alone. Every hit is
+// decoded anew, bound to its question and held to the operation's Fresh at that moment; what is no longer fresh is
+// asked again. Errors are not kept. Callers of one tenant with one question share one request; each waits no longer
+// than its own context. Whoever may see the answer of a question is the tool's to check before: within the tenant the
+// cache does not ask. Safe for concurrent use.
 type Cache[Q, A any] struct {
 	client *Client[Q, A]
 	cfg    CacheConfig
@@ -53,8 +54,8 @@ type flight[A any] struct {
 	own    bool  // the asker's own end, or a panic: those who waited ask for themselves
 }
 
-// NewCache returns an empty cache in front of the client. A type of question that JSON does not write whole is an error: an unexported
-// field, one with json:"-", an interface.
+// NewCache returns an empty cache in front of the client. A type of question that JSON does not write whole is an
+// error: an unexported field, one with json:"-", an interface.
 func NewCache[Q, A any](c *Client[Q, A], cfg CacheConfig) (*Cache[Q, A], error) {
 	switch {
 	case c == nil:
@@ -76,7 +77,8 @@ func NewCache[Q, A any](c *Client[Q, A], cfg CacheConfig) (*Cache[Q, A], error) 
 	return &Cache[Q, A]{client: c, cfg: cfg, entries: map[cacheKey]*list.Element{}, recent: list.New(), flights: map[cacheKey]*flight[A]{}}, nil
 }
 
-// Ask is [Client.Ask] through the cache. A question that has no canonical form (redact.Canonical) is INTERNAL; nothing is sent.
+// Ask is [Client.Ask] through the cache. A question that has no canonical form (redact.Canonical) is INTERNAL; nothing
+// is sent.
 func (c *Cache[Q, A]) Ask(ctx context.Context, by Caller, q Q) (A, error) {
 	var none A
 	if err := by.check(); err != nil {

@@ -9,16 +9,18 @@ import (
 
 // Caller says on whose behalf an upstream is asked. Take it from the verified session (tool.Caller), never from a call.
 type Caller struct {
-	Tenant    string // whose credentials are used and whose cache is read; must be set
-	Tool      string // the wire name of the tool; may be empty
-	RequestID string // by which operators find a refused response; must be set
+	Tenant string // whose credentials are used and whose cache is read; must be set
+	Tool   string // the wire name of the tool; may be empty
+	// RequestID is by which operators find a refused response. Empty where nobody asked (a check before a dispatch):
+	// then it is kept under the operation's name.
+	RequestID string
 }
 
-// ErrCaller says that a Caller lacks its tenant or its request id. Nothing was sent.
-var ErrCaller = errors.New("upstream: the caller needs a tenant and a request id")
+// ErrCaller says that a Caller lacks its tenant. Nothing was sent.
+var ErrCaller = errors.New("upstream: the caller needs a tenant")
 
 func (c Caller) check() error {
-	if c.Tenant == "" || c.RequestID == "" {
+	if c.Tenant == "" {
 		return ErrCaller
 	}
 	return nil
@@ -26,8 +28,8 @@ func (c Caller) check() error {
 
 // Credentials are what an upstream wants to see, held by the host. Implementations are safe for concurrent use.
 type Credentials interface {
-	// For returns the credentials of the caller's tenant for the upstream's operation of that name, fresh for each request. An
-	// error, or none at all, sends nothing.
+	// For returns the credentials of the caller's tenant for the upstream's operation of that name, fresh for each
+	// request. An error, or none at all, sends nothing.
 	For(ctx context.Context, by Caller, operation string) ([]Credential, error)
 }
 

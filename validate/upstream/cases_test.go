@@ -104,8 +104,8 @@ func recordedResponses(t *testing.T) []recordedResponse {
 	return rows
 }
 
-// Every recorded response comes over a socket or from a process, through a client, a tool and a dispatcher, and nothing of it is
-// found anywhere but in the quarantine.
+// Every recorded response comes over a socket or from a process, through a client, a tool and a dispatcher, and nothing
+// of it is found anywhere but in the quarantine.
 func TestRecordedResponses(t *testing.T) {
 	t.Parallel()
 	var met []string

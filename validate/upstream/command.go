@@ -8,17 +8,19 @@ import (
 	"github.com/toolcontract/toolcontract/envelope"
 )
 
-// Command defines an operation that is asked by running a command. It is plain data; NewCommand checks it. Of standard output exactly one
-// JSON document is the answer, with nothing but white space around it; standard error is for the operators alone.
+// Command defines an operation that is asked by running a command. It is plain data; NewCommand checks it. Of standard
+// output exactly one JSON document is the answer, with nothing but white space around it; standard error is for the
+// operators alone.
 type Command[Q, A any] struct {
 	Operation Operation[Q, A]
 	Runner    Runner // where it runs; must be set
-	// Args are the arguments for a question, without credentials, each one word to the command. What comes from the question and may
-	// begin with a hyphen stands behind "--". An *envelope.Error is answered as it is.
+	// Args are the arguments for a question, without credentials, each one word to the command. What comes from the
+	// question and may begin with a hyphen stands behind "--". An *envelope.Error is answered as it is.
 	Args func(q Q) ([]string, error)
 	// Credentials are handed over as the runner does it. Nil: the command wants none.
 	Credentials Credentials
-	// Exits declares what an exit status means, before the rule that any but 0 is UPSTREAM_UNAVAILABLE: {4: NOT_FOUND}. 0 cannot be declared.
+	// Exits declares what an exit status means, before the rule that any but 0 is UPSTREAM_UNAVAILABLE: {4: NOT_FOUND}.
+	// 0 cannot be declared.
 	Exits map[int]envelope.Code
 }
 
@@ -26,9 +28,9 @@ type Command[Q, A any] struct {
 type Runner interface {
 	// Check says before anything else whether the arguments can be handed over as they are.
 	Check(args []string) error
-	// Run runs the command and returns its exit status; -1 where it was killed or lost. It calls envelope.Sent(ctx) before the command can
-	// begin; an error that wraps ErrNotStarted says that it did not begin. It writes what the command writes, as it comes, closes its
-	// input, and when ctx ends leaves nothing running that it can reach.
+	// Run runs the command and returns its exit status; -1 where it was killed or lost. It calls envelope.Sent(ctx)
+	// before the command can begin; an error that wraps ErrNotStarted says that it did not begin. It writes what the
+	// command writes, as it comes, closes its input, and when ctx ends leaves nothing running that it can reach.
 	Run(ctx context.Context, j Job) (exit int, err error)
 }
 
@@ -64,7 +66,8 @@ func NewCommand[Q, A any](def Command[Q, A]) (*Client[Q, A], error) {
 
 const (
 	stderrBytes = 64 << 10
-	// A command that writes too much is read on for so many times the limit, since its exit status comes first; then it is killed.
+	// A command that writes too much is read on for so many times the limit, since its exit status comes first; then it
+	// is killed.
 	patience = 16
 )
 

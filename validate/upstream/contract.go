@@ -11,8 +11,8 @@ import (
 	"github.com/toolcontract/toolcontract/validate"
 )
 
-// Limits of a response, where an operation sets none: 1 MiB and 64 levels. Members, items and strings are bounded by the bytes and,
-// where they are declared, by the schema.
+// Limits of a response, where an operation sets none: 1 MiB and 64 levels. Members, items and strings are bounded by
+// the bytes and, where they are declared, by the schema.
 func limits(l validate.Limits) (accepted, parsed validate.Limits) {
 	const bytes, depth = 1 << 20, 64
 	set := func(n *int, zero int) {
@@ -40,8 +40,8 @@ type Version[A any] struct {
 	compile func(c *contract[A]) (form[A], error)
 }
 
-// Earlier is the form V under the given name, checked as strictly as the present one; adapt brings it to A. An error of adapt
-// refuses the response.
+// Earlier is the form V under the given name, checked as strictly as the present one; adapt brings it to A. An error of
+// adapt refuses the response.
 func Earlier[V, A any](name string, adapt func(V) (A, error)) Version[A] {
 	return Version[A]{name: name, compile: func(c *contract[A]) (form[A], error) {
 		if adapt == nil {

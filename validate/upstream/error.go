@@ -48,8 +48,9 @@ func (r *Error) Error() string {
 // Format writes Error for every verb and flag.
 func (r *Error) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte(r.Error())) }
 
-// Unwrap returns what on our own side brought the refusal about: the adapter's error, the context's, or the quarantine's that
-// could not keep the response. Errors of the transport are not in it, since they may quote the upstream.
+// Unwrap returns what on our own side brought the refusal about: the adapter's error, the context's, or the
+// quarantine's that could not keep the response. Errors of the transport are not in it, since they may quote the
+// upstream.
 func (r *Error) Unwrap() []error {
 	var causes []error
 	for _, err := range []error{r.cause, r.lost} {
@@ -60,8 +61,8 @@ func (r *Error) Unwrap() []error {
 	return causes
 }
 
-// Unsent reports whether err proves that no byte of the request left and no command began: what a write's Commit may then
-// return as envelope.NotSent(err). An error that is not this package's proves nothing.
+// Unsent reports whether err proves that no byte of the request left and no command began: what a write's Commit may
+// then return as envelope.NotSent(err). An error that is not this package's proves nothing.
 func Unsent(err error) bool {
 	if errors.Is(err, ErrCaller) {
 		return true
@@ -71,9 +72,9 @@ func Unsent(err error) bool {
 }
 
 // Proof turns an error of [Client.Ask] into what a write's Commit returns: envelope.NotSent where [Unsent] holds;
-// envelope.Refused where the upstream answered with one of the given HTTP statuses, or a command ended with one of them as exit
-// status, by which it finally refuses what it has read (409, 422); otherwise err itself, which leaves the outcome unknown.
-// Proof(nil) is nil.
+// envelope.Refused where the upstream answered with one of the given HTTP statuses, or a command ended with one of them
+// as exit status, by which it finally refuses what it has read (409, 422); otherwise err itself, which leaves the
+// outcome unknown. Proof(nil) is nil.
 func Proof(err error, final ...int) error {
 	if err == nil {
 		return nil
@@ -120,8 +121,8 @@ func ended(ctx context.Context, hidden error) *fault {
 	}
 }
 
-// judged is the fault of an error that one of the operation's own functions made of an answer. Of an *envelope.Error the code,
-// the declared place and the rule count; the error itself may quote the answer.
+// judged is the fault of an error that one of the operation's own functions made of an answer. Of an *envelope.Error
+// the code, the declared place and the rule count; the error itself may quote the answer.
 func judged(err error, rule string, schema *validate.Schema) *fault {
 	f := &fault{code: envelope.InvalidResponse, rule: rule, hidden: err}
 	if e, ok := errors.AsType[*envelope.Error](err); ok && envelope.ValidCode(e.Code) {

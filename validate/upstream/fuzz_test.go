@@ -12,8 +12,8 @@ import (
 	"github.com/toolcontract/toolcontract/validate/upstream"
 )
 
-// Whatever comes: what is accepted is strict JSON that decodes to the same value; what closed accepts, select accepts alike; a
-// refusal names declared places alone.
+// Whatever comes: what is accepted is strict JSON that decodes to the same value; what closed accepts, select accepts
+// alike; a refusal names declared places alone.
 func FuzzJudge(f *testing.F) {
 	for _, doc := range []string{
 		wholeParcel, goodReview, `{}`, `null`, `[]`, `{"zz":[{"a":1}]}`, with(`"kind":"air"`, `"kind":"sea"`), with(`"seq":2`, `"seq":2.0`),

@@ -21,17 +21,20 @@ type HTTP[Q, A any] struct {
 	Operation Operation[Q, A]
 	Origin    string // scheme, host and port: "https://ci.example.com"; http is for loopback addresses alone unless Plain is set
 	Plain     bool   // plain HTTP to any host; the answer may then be anybody's
-	// Request makes the request for a question, without credentials. It calls no one. An *envelope.Error is answered as it is.
+	// Request makes the request for a question, without credentials. It calls no one. An *envelope.Error is answered as
+	// it is.
 	Request func(q Q) (Request, error)
 	// Credentials are put into the headers of the request, for Origin alone. Nil: the upstream wants none.
 	Credentials Credentials
-	// Statuses declares what a status means at this upstream, before the rule: {409: RATE_LIMITED}, {204: NOT_FOUND}. 200 cannot be declared.
+	// Statuses declares what a status means at this upstream, before the rule: {409: RATE_LIMITED}, {204: NOT_FOUND}.
+	// 200 cannot be declared.
 	Statuses map[int]envelope.Code
-	// Redirects is how many are followed, of a GET alone, to Origin or one of RedirectTo. Zero: a redirect is INVALID_RESPONSE.
+	// Redirects is how many are followed, of a GET alone, to Origin or one of RedirectTo. Zero: a redirect is
+	// INVALID_RESPONSE.
 	Redirects  int
 	RedirectTo []string // other origins, which get the address of the redirect and no credentials
-	// Transport sends; nil: one of the client's own, without a proxy. With a transport other than *http.Transport every request counts
-	// as sent once it is handed over.
+	// Transport sends; nil: one of the client's own, without a proxy. With a transport other than *http.Transport every
+	// request counts as sent once it is handed over.
 	Transport http.RoundTripper
 }
 

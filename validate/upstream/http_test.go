@@ -155,7 +155,7 @@ func TestCallerMustBeSomebody(t *testing.T) {
 	t.Parallel()
 	w := serve(t, always(ok(goodReview)))
 	c := client(t, reviews(w.origin))
-	for _, by := range []upstream.Caller{{}, {Tenant: "t1"}, {RequestID: "r"}} {
+	for _, by := range []upstream.Caller{{}, {RequestID: "r"}} {
 		_, err := c.Ask(t.Context(), by, reviewQuery{"CR-4471"})
 		require.ErrorIs(t, err, upstream.ErrCaller)
 		require.True(t, upstream.Unsent(err))

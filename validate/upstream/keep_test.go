@@ -12,6 +12,7 @@ import (
 
 	"github.com/toolcontract/toolcontract/envelope"
 	"github.com/toolcontract/toolcontract/redact/audit"
+	"github.com/toolcontract/toolcontract/validate/upstream"
 )
 
 func TestWhatIsKept(t *testing.T) {
@@ -70,6 +71,19 @@ func TestTransportErrorIsKept(t *testing.T) {
 	require.NoError(t, err)
 	require.ErrorContains(t, item.Cause, "refused")
 	require.Empty(t, item.Digest)
+}
+
+// A check before a dispatch has no request of its own; what it is answered with is kept all the same.
+func TestKeptWithoutARequest(t *testing.T) {
+	t.Parallel()
+	o := newObserved(t)
+	def := reviews(serve(t, always(ok("{}"))).origin)
+	def.Operation.Host = o.host
+	_, err := client(t, def).Ask(t.Context(), upstream.Caller{Tenant: "t1"}, reviewQuery{"CR-4471"})
+	require.ErrorContains(t, errors.Unwrap(err), "rule required")
+	item, err := o.quarantine.Open(t.Context(), "staff", "reviews.status")
+	require.NoError(t, err)
+	require.Equal(t, "{}", string(item.Raw))
 }
 
 // A quarantine that fails changes no answer, and is told.

@@ -17,15 +17,16 @@ import (
 	"github.com/toolcontract/toolcontract/envelope"
 )
 
-// Local runs a program of this machine: no shell, exactly the given environment, standard input empty, a process group of its own that is
-// killed when the context ends and whatever of it is left when the program has ended. Plain data; [Local.Check] finds what is wrong.
+// Local runs a program of this machine: no shell, exactly the given environment, standard input empty, a process group
+// of its own that is killed when the context ends and whatever of it is left when the program has ended. Plain data;
+// [Local.Check] finds what is wrong.
 type Local struct {
 	Path string            // of the program, absolute; no search through PATH
 	Args []string          // before those of a question: the subcommand
 	Env  map[string]string // the whole environment; nil is an empty one
 	Dir  string            // the working directory, absolute; empty: the root directory
-	// Descriptors hands each credential over in a pipe, the variable of its name saying where ("/dev/fd/3"), so that it stands in no
-	// environment. False: the variable holds the credential.
+	// Descriptors hands each credential over in a pipe, the variable of its name saying where ("/dev/fd/3"), so that it
+	// stands in no environment. False: the variable holds the credential.
 	Descriptors bool
 }
 
@@ -40,8 +41,8 @@ const (
 	argumentSize = 64 << 10
 )
 
-// Check implements [Runner]: it refuses a relative path or directory, NUL in an argument or a variable, and more than 256 arguments or
-// 64 KiB of them.
+// Check implements [Runner]: it refuses a relative path or directory, NUL in an argument or a variable, and more than
+// 256 arguments or 64 KiB of them.
 func (l Local) Check(args []string) error {
 	switch {
 	case !filepath.IsAbs(l.Path):
@@ -144,7 +145,8 @@ func executable(path string) error {
 	return nil
 }
 
-// plumbing holds our pipes to a command. The command gets files, not writers, so that its end does not wait for those who inherited them.
+// plumbing holds our pipes to a command. The command gets files, not writers, so that its end does not wait for those
+// who inherited them.
 type plumbing struct {
 	theirs, ours []*os.File
 	copies       sync.WaitGroup

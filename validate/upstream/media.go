@@ -11,8 +11,8 @@ import (
 	"github.com/toolcontract/toolcontract/envelope"
 )
 
-// jsonType reports whether the header declares JSON: application/json or application/*+json (RFC 6839). JSON has no charset (RFC 8259
-// section 11); parameters are not looked at.
+// jsonType reports whether the header declares JSON: application/json or application/*+json (RFC 6839). JSON has no
+// charset (RFC 8259 section 11); parameters are not looked at.
 func jsonType(header http.Header) bool {
 	values := header.Values("Content-Type")
 	if len(values) != 1 {

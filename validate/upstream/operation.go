@@ -14,31 +14,34 @@ import (
 	"github.com/toolcontract/toolcontract/validate"
 )
 
-// Operation is one question Q to another system and what the answer A must be. A is a struct with json and jsonschema tags, as
-// validate.For takes it; its fields may be of any redaction class, for what a tool shows of them is the tool's output. An
-// Operation is plain data, checked and copied when a client is made of it. Its functions are pure and safe for concurrent use.
+// Operation is one question Q to another system and what the answer A must be. A is a struct with json and jsonschema
+// tags, as validate.For takes it; its fields may be of any redaction class, for what a tool shows of them is the tool's
+// output. An Operation is plain data, checked and copied when a client is made of it. Its functions are pure and safe
+// for concurrent use.
 type Operation[Q, A any] struct {
-	// Name is the operation's, as operators know it: ^[a-z][a-z0-9_.-]{0,63}$. It stands in errors, quarantine and provenance.
+	// Name is the operation's, as operators know it: ^[a-z][a-z0-9_.-]{0,63}$. It stands in errors, quarantine and
+	// provenance.
 	Name    string
 	Owner   string // who looks after the adapter; may be empty
 	Version string // of the adapter; may be empty
 
-	// Select takes the declared fields out of a broader object, at every level, still checked; a name that differs from a declared
-	// one by case alone is refused. False: an undeclared name refuses the response.
+	// Select takes the declared fields out of a broader object, at every level, still checked; a name that differs from
+	// a declared one by case alone is refused. False: an undeclared name refuses the response.
 	Select bool
-	// Refuse names undeclared members that speak against the whole answer (error, errors) in select mode, in any declared object.
+	// Refuse names undeclared members that speak against the whole answer (error, errors) in select mode, in any
+	// declared object.
 	Refuse []string
-	// Earlier are older forms that the upstream may still send. The first that takes the response counts, A itself before all; a
-	// response that none takes is refused for what A says of it.
+	// Earlier are older forms that the upstream may still send. The first that takes the response counts, A itself
+	// before all; a response that none takes is refused for what A says of it.
 	Earlier []Version[A]
-	// Which says by name of which version a document is, "" for A itself; any other name than those of Earlier refuses it. The
-	// document has passed limits and grammar, nothing more. Nil: the first that takes it.
+	// Which says by name of which version a document is, "" for A itself; any other name than those of Earlier refuses
+	// it. The document has passed limits and grammar, nothing more. Nil: the first that takes it.
 	Which func(doc jsontext.Value) string
 
 	// Same binds the answer to what was asked (validate.Same). Nil: the operation has nothing to bind.
 	Same func(asked Q, got A) error
-	// Fresh says whether the answer is recent enough (validate.Fresh, FreshText), on the host's clock; a cache asks again. Nil: it
-	// does not age.
+	// Fresh says whether the answer is recent enough (validate.Fresh, FreshText), on the host's clock; a cache asks
+	// again. Nil: it does not age.
 	Fresh func(now time.Time, got A) error
 	// Check is what else the answer must be (Advances). Nil: nothing.
 	Check func(asked Q, got A) error
@@ -96,10 +99,11 @@ func named(name string, err error) error {
 	return fmt.Errorf("upstream %q: %w", name, err)
 }
 
-// Ask asks and returns the answer that passed, or an *envelope.Error whose cause is a [*Error]: INVALID_RESPONSE for what broke the
-// contract, RATE_LIMITED, UPSTREAM_DENIED, NOT_FOUND, UPSTREAM_UNAVAILABLE and UPSTREAM_REJECTED by the status,
-// DEADLINE_EXCEEDED when ctx is over, INTERNAL when the request could not be made, or the code that the operation's own functions
-// gave. When ctx was cancelled the error is a *Error alone, which wraps context.Canceled; for an unusable caller it is [ErrCaller].
+// Ask asks and returns the answer that passed, or an *envelope.Error whose cause is a [*Error]: INVALID_RESPONSE for
+// what broke the contract, RATE_LIMITED, UPSTREAM_DENIED, NOT_FOUND, UPSTREAM_UNAVAILABLE and UPSTREAM_REJECTED by the
+// status, DEADLINE_EXCEEDED when ctx is over, INTERNAL when the request could not be made, or the code that the
+// operation's own functions gave. When ctx was cancelled the error is a *Error alone, which wraps context.Canceled; for
+// an unusable caller it is [ErrCaller].
 func (c *Client[Q, A]) Ask(ctx context.Context, by Caller, q Q) (A, error) {
 	a, err := c.ask(ctx, by, q)
 	return a.got, err
@@ -108,6 +112,9 @@ func (c *Client[Q, A]) Ask(ctx context.Context, by Caller, q Q) (A, error) {
 func (c *Client[Q, A]) ask(ctx context.Context, by Caller, q Q) (accepted[A], error) {
 	if err := by.check(); err != nil {
 		return accepted[A]{}, err
+	}
+	if by.RequestID == "" {
+		by.RequestID = c.op.Name
 	}
 	r, f := c.exchange(ctx, by, q)
 	if f == nil {

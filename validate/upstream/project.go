@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// finding is a broken rule that a schema's own check would not tell in the order of the contract: declared fields in their
-// order first, unknown names last.
+// finding is a broken rule that a schema's own check would not tell in the order of the contract: declared fields in
+// their order first, unknown names last.
 type finding struct {
 	key   []int // the steps to the place, as positions in the declared order
 	field string
@@ -72,8 +72,8 @@ func (p *projection) value(out []byte, s *shape, v jsontext.Value) ([]byte, erro
 	return append(out, v...), nil // a value of another type is the check's to refuse
 }
 
-// number refuses what only other languages' readers take for a whole number, and numbers whose comparison would cost. Null
-// stands in for them, which nothing takes for a number.
+// number refuses what only other languages' readers take for a whole number, and numbers whose comparison would cost.
+// Null stands in for them, which nothing takes for a number.
 func (p *projection) number(out []byte, s *shape, v jsontext.Value) []byte {
 	mantissa, exponent, scientific := bytes.Cut(bytes.ToLower(v), []byte{'e'})
 	size, err := 0, error(nil)

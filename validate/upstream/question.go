@@ -11,8 +11,8 @@ import (
 
 var errQuestion = errors.New("two questions could look alike to a cache")
 
-// distinct reports whether the canonical form of a question holds all of it: what the form leaves out would let one question be
-// answered with another's answer. A type with a JSON form of its own is believed.
+// distinct reports whether the canonical form of a question holds all of it: what the form leaves out would let one
+// question be answered with another's answer. A type with a JSON form of its own is believed.
 func distinct(t reflect.Type, at string, seen map[reflect.Type]bool) error {
 	if seen[t] || ownForm(t) {
 		return nil

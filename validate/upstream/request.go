@@ -11,12 +11,14 @@ import (
 	"strings"
 )
 
-// Request is what an adapter makes of a question: data alone. The origin is the definition's, and credentials are put in later.
+// Request is what an adapter makes of a question: data alone. The origin is the definition's, and credentials are put
+// in later.
 type Request struct {
 	Method string     // empty: GET
 	Path   []string   // the segments, escaped here; a segment that is empty, "." or ".." is refused. None: "/"
 	Query  url.Values // escaped here
-	// Header holds what is neither a credential nor the transport's own: an Idempotency-Key, an Accept other than application/json.
+	// Header holds what is neither a credential nor the transport's own: an Idempotency-Key, an Accept other than
+	// application/json.
 	Header http.Header
 	Body   []byte // empty: none. application/json unless the header says otherwise
 }
@@ -98,8 +100,8 @@ func (r Request) build(ctx context.Context, origin *url.URL) (*http.Request, err
 	return req, nil
 }
 
-// once keeps net/http from sending a request a second time by itself: it takes one with an idempotency key for harmless. Whether a
-// write is sent again is the ledger's to say. Names of headers have no case on the wire.
+// once keeps net/http from sending a request a second time by itself: it takes one with an idempotency key for
+// harmless. Whether a write is sent again is the ledger's to say. Names of headers have no case on the wire.
 func once(req *http.Request) {
 	req.GetBody = nil
 	if req.Method == http.MethodGet {

@@ -10,7 +10,8 @@ import (
 	"strings"
 )
 
-// shape is what a projection needs to know of a schema: which members are declared, in their order, and what stands in them.
+// shape is what a projection needs to know of a schema: which members are declared, in their order, and what stands in
+// them.
 type shape struct {
 	object   bool // a closed one
 	names    []string
@@ -32,7 +33,8 @@ func (s *shape) cased(name string) bool {
 
 const discriminator = "kind"
 
-// keywords are those of JSON Schema that validate.For writes and that say where members stand. The others only bound values.
+// keywords are those of JSON Schema that validate.For writes and that say where members stand. The others only bound
+// values.
 type keywords struct {
 	Ref        string           `json:"$ref"`
 	Defs       jsontext.Value   `json:"$defs"`

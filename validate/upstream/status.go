@@ -51,8 +51,8 @@ func limited(header http.Header) bool {
 	return header.Get("Retry-After") != "" || strings.TrimSpace(header.Get("X-RateLimit-Remaining")) == "0"
 }
 
-// retryAfter reads both forms of Retry-After (RFC 9110 section 10.2.3), seconds and a date; zero where there is none, or none that
-// lies ahead.
+// retryAfter reads both forms of Retry-After (RFC 9110 section 10.2.3), seconds and a date; zero where there is none,
+// or none that lies ahead.
 func retryAfter(header http.Header, now time.Time) time.Duration {
 	text := strings.TrimSpace(header.Get("Retry-After"))
 	if text == "" {

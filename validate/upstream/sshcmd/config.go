@@ -17,13 +17,14 @@ import (
 // Config says where and what a Runner runs. It is plain data; New checks it.
 type Config struct {
 	Address string // host and port; must be set
-	// HostKeys are the machine's public keys, as a line of known_hosts or authorized_keys has them without a host: "ssh-ed25519 AAAA…".
-	// One must be given; a second is for the time of a change.
+	// HostKeys are the machine's public keys, as a line of known_hosts or authorized_keys has them without a host:
+	// "ssh-ed25519 AAAA…". One must be given; a second is for the time of a change.
 	HostKeys []string
-	// Command is the program and its fixed arguments, before those of a question. Each is held to the rule for arguments.
+	// Command is the program and its fixed arguments, before those of a question. Each is held to the rule for
+	// arguments.
 	Command []string
-	// Client gives the user and how the caller's tenant authenticates, for each connection, after the arguments were checked. Its
-	// HostKeyCallback and HostKeyAlgorithms must be unset: the pinned keys stand in their place.
+	// Client gives the user and how the caller's tenant authenticates, for each connection, after the arguments were
+	// checked. Its HostKeyCallback and HostKeyAlgorithms must be unset: the pinned keys stand in their place.
 	Client func(ctx context.Context, by upstream.Caller) (*ssh.ClientConfig, error)
 	// Timeout bounds dialling, handshake and authentication; zero: 15 seconds.
 	Timeout time.Duration
@@ -31,8 +32,8 @@ type Config struct {
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 }
 
-// Runner runs one command on one machine, each time over a connection of its own. Make it with New; immutable and safe for
-// concurrent use.
+// Runner runs one command on one machine, each time over a connection of its own. Make it with New; immutable and safe
+// for concurrent use.
 type Runner struct {
 	cfg        Config
 	keys       [][]byte // marshalled
@@ -103,8 +104,8 @@ func (r *Runner) pin(line string) error {
 
 var errWord = errors.New("sshcmd: an argument is more to a shell than one word, or too long")
 
-// word is what every shell takes for itself: no white space, quotes, expansions, operators, globs or comments, no "~" and no "=" that
-// begins a word (zsh expands both), no empty word.
+// word is what every shell takes for itself: no white space, quotes, expansions, operators, globs or comments, no "~"
+// and no "=" that begins a word (zsh expands both), no empty word.
 var word = regexp.MustCompile(`^[A-Za-z0-9_@+:,./-][A-Za-z0-9_@+=:,./-]{0,255}$`)
 
 // mostWords bounds a command line.
@@ -122,5 +123,6 @@ func words(list []string) error {
 	return nil
 }
 
-// Check implements [upstream.Runner]: each argument must match ^[A-Za-z0-9_@+:,./-][A-Za-z0-9_@+=:,./-]{0,255}$, at most 64 words in all.
+// Check implements [upstream.Runner]: each argument must match ^[A-Za-z0-9_@+:,./-][A-Za-z0-9_@+=:,./-]{0,255}$, at
+// most 64 words in all.
 func (r *Runner) Check(args []string) error { return words(slices.Concat(r.cfg.Command, args)) }

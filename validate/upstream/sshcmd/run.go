@@ -21,7 +21,8 @@ var (
 	errClient  = errors.New("sshcmd: the client's configuration decides on host keys itself")
 )
 
-// Run implements [upstream.Runner]. Credentials are set as variables of the session's environment, which the server must accept.
+// Run implements [upstream.Runner]. Credentials are set as variables of the session's environment, which the server
+// must accept.
 func (r *Runner) Run(ctx context.Context, j upstream.Job) (int, error) {
 	if err := r.Check(j.Args); err != nil {
 		return -1, unstarted(err)
