@@ -3,7 +3,7 @@ package contracttest
 import "regexp/syntax"
 
 // maxAlternatives bounds how many branches of a pattern are written.
-const maxAlternatives = 16
+const maxAlternatives = 40
 
 // alternatives returns a text for each branch of each alternation of a single pattern, as far as there are such texts.
 func (g *generator) alternatives(s *shape, whole *automaton, l lengths) (out []string) {
@@ -35,7 +35,7 @@ func (g *generator) alternatives(s *shape, whole *automaton, l lengths) (out []s
 
 // branches spells the whole expression once for each branch of each alternation in it, that branch alone standing there.
 func branches(root, at *syntax.Regexp) (out []string) {
-	if at.Op == syntax.OpAlternate || at.Op == syntax.OpQuest || at.Op == syntax.OpCharClass && len(at.Rune) > 2 {
+	if at.Op == syntax.OpAlternate || at.Op == syntax.OpQuest || at.Op == syntax.OpCharClass {
 		saved := *at
 		for _, alone := range choices(&saved) {
 			*at = *alone

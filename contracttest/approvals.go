@@ -30,7 +30,7 @@ func (a *act) renderedIsExecuted() *Failure {
 	if f := a.approved(); f != nil {
 		return f
 	}
-	s := a.commitNow()
+	s := a.finish()
 	if f := a.done(s, 1); f != nil {
 		return f
 	}
@@ -51,7 +51,7 @@ func (a *act) replayAfterUse() *Failure {
 	if f := a.approved(); f != nil {
 		return f
 	}
-	first := a.commitNow()
+	first := a.finish()
 	if f := a.done(first, 1); f != nil {
 		return f
 	}
@@ -92,7 +92,7 @@ func (a *act) copiesChanged() *Failure {
 	for i := range a.rec.Proposal.Plan {
 		a.rec.Proposal.Plan[i] = 'x' // the approver's copy too
 	}
-	s = a.commitNow()
+	s = a.finish()
 	if f := a.done(s, 1); f != nil {
 		return f
 	}
@@ -133,11 +133,10 @@ func (w *writing) times() {
 				off = -a.rec.Proposal.Lifetime / 10
 			}
 			a.l.f.Clock.Advance(a.rec.Proposal.ExpiresAt.Add(off).Sub(a.l.f.Clock.Now()))
-			s := a.commitNow()
 			if len(codes) == 0 {
-				return a.done(s, 1)
+				return a.done(a.finish(), 1)
 			}
-			return a.refused(s, codes...)
+			return a.refused(a.commitNow(), codes...)
 		})
 	}
 	at("before-expiry", -time.Nanosecond)
@@ -145,13 +144,13 @@ func (w *writing) times() {
 	at("after-expiry", time.Nanosecond, envelope.ApprovalExpired)
 	at("long-after-expiry", 400*time.Hour, envelope.ApprovalExpired)
 	w.leaf("approvals", "undecided", func(a *act) *Failure {
-		if f := a.propose(); f != nil || a.rec.State != approval.Pending {
+		if f := a.propose(); f != nil || !a.pending {
 			return f
 		}
 		return a.refused(a.commitNow(), envelope.ApprovalPending)
 	})
 	w.leaf("approvals", "rejected", func(a *act) *Failure {
-		if f := a.propose(); f != nil || a.rec.State != approval.Pending {
+		if f := a.propose(); f != nil || !a.pending {
 			return f
 		}
 		if err := a.decide(a.approver(0), false); err != nil {
@@ -163,7 +162,7 @@ func (w *writing) times() {
 		return a.refused(a.commitNow(), envelope.ApprovalRejected)
 	})
 	w.leaf("approvals", "one-of-two", func(a *act) *Failure {
-		if f := a.propose(); f != nil || a.rec.State != approval.Pending || a.rec.Proposal.Requirement.Level != approval.Two {
+		if f := a.propose(); f != nil || !a.pending || a.rec.Proposal.Requirement.Level != approval.Two {
 			return f
 		}
 		for range 2 { // one person's two approvals are one
@@ -179,7 +178,7 @@ func (w *writing) times() {
 func (w *writing) people() {
 	barred := func(name string, who func(a *act) approval.Principal, errs ...error) {
 		w.leaf("approvals", name, func(a *act) *Failure {
-			if f := a.propose(); f != nil || a.rec.State != approval.Pending {
+			if f := a.propose(); f != nil || !a.pending {
 				return f
 			}
 			err := a.decide(who(a), true)
@@ -212,7 +211,7 @@ func (w *writing) people() {
 		return approval.Principal{Kind: approval.PolicyDecision, Tenant: a.rec.Proposal.Tenant, Subject: "policy", Roles: a.approver(0).Roles}
 	}, approval.ErrNotAllowed)
 	w.leaf("approvals", "another-digest", func(a *act) *Failure {
-		if f := a.propose(); f != nil || a.rec.State != approval.Pending {
+		if f := a.propose(); f != nil || !a.pending {
 			return f
 		}
 		a.rec.Proposal.Digest += "x"
@@ -316,7 +315,7 @@ func (w *writing) changes() {
 			if f := a.refused(s, envelope.UnknownField); f != nil {
 				return f
 			}
-			return a.done(a.commitNow(), 1) // and the approval is not used up by it
+			return a.done(a.finish(), 1) // and the approval is not used up by it
 		})
 	}
 	w.leaf("approvals", "stale-version", func(a *act) *Failure {
@@ -342,7 +341,7 @@ func (w *writing) changes() {
 		if f != nil {
 			return f
 		}
-		if f := a.done(a.commitNow(), 1); f != nil {
+		if f := a.done(a.finish(), 1); f != nil {
 			return f
 		}
 		return second.refused(second.commitNow(), envelope.VersionConflict)

@@ -15,6 +15,7 @@ import (
 type automaton struct {
 	progs   []*syntax.Prog
 	classes []runeClass
+	edges   []rune // the characters on both sides of each border that a pattern draws
 	states  []autoState
 	byKey   map[string]int
 }
@@ -203,7 +204,9 @@ func (a *automaton) classify() {
 	cuts := []rune{1, ' ', '0', '9' + 1, 'A', 'Z' + 1, 'a', 'z' + 1, 0x7f, 0xa0, 0x2028, 0x202a, 0xd800, 0xe000, 0xfffe, 0x10000, unicode.MaxRune + 1, '\n', '\n' + 1, '\r', '\r' + 1}
 	for _, prog := range a.progs {
 		for i := range prog.Inst {
-			cuts = append(cuts, instCuts(&prog.Inst[i])...)
+			drawn := instCuts(&prog.Inst[i])
+			cuts = append(cuts, drawn...)
+			a.edge(drawn)
 		}
 	}
 	slices.Sort(cuts)
@@ -225,6 +228,19 @@ func (a *automaton) classify() {
 	}
 	for i := range a.classes {
 		a.classes[i].order()
+	}
+}
+
+// maxEdges bounds the borders that are tried: classes of whole scripts draw hundreds.
+const maxEdges = 48
+
+func (a *automaton) edge(cuts []rune) {
+	for _, c := range cuts {
+		for _, r := range []rune{c - 1, c} {
+			if len(a.edges) < maxEdges && r > 0 && r <= unicode.MaxRune && utf8.ValidRune(r) && !slices.Contains(a.edges, r) {
+				a.edges = append(a.edges, r)
+			}
+		}
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"math/big"
 	"slices"
 	"strconv"
+
+	"github.com/toolcontract/toolcontract/validate"
 )
 
 // size says which valid instance is built.
@@ -86,7 +88,42 @@ func (b *builder) pick(n, otherwise int) int {
 	return otherwise % n
 }
 
+// negationTries is how many values are built until one is not what a shape excludes.
+const negationTries = 12
+
+// shape builds a value of one shape that none of its negations holds for.
 func (b *builder) shape(s *shape, depth int) (*value, error) {
+	if len(s.nots) == 0 {
+		return b.plain(s, depth)
+	}
+	sub := *b
+	for i := range negationTries {
+		sub.salt = b.salt + i
+		v, err := sub.plain(s, depth)
+		if err != nil {
+			return nil, err
+		}
+		if !slices.ContainsFunc(s.nots, func(not *value) bool { return b.c.holds(not, v) }) {
+			return v, nil
+		}
+	}
+	return nil, errNoInstance
+}
+
+// holds reports whether the judge takes the value for one of the schema.
+func (c *contract) holds(schema, v *value) bool {
+	j, ok := c.judges[schema]
+	if !ok {
+		var err error
+		if j, err = newJudge(schema.bytes(), validate.Limits{}); err != nil {
+			j = nil
+		}
+		c.judges[schema] = j
+	}
+	return j != nil && j.schemaVerdict(v).valid()
+}
+
+func (b *builder) plain(s *shape, depth int) (*value, error) {
 	if s.allowed != nil {
 		list := slices.DeleteFunc(slices.Clone(s.allowed), func(v *value) bool {
 			return s.types != nil && !slices.Contains(s.types, typeOf(v)) && !(typeOf(v) == "integer" && slices.Contains(s.types, "number"))
@@ -162,13 +199,12 @@ func (b *builder) array(s *shape, depth int) (*value, error) {
 			n = s.minItems + b.choose(n-s.minItems+1)
 		}
 	}
-	if s.contains != nil && s.minContains != 0 {
-		n = max(n, 1, s.minContains)
-	}
+	least := max(s.minItems, s.counted())
+	n = max(n, least)
 	out := arrayValue()
 	for i := range n {
 		elem, err := b.element(s, i, depth)
-		if err != nil && i >= s.minItems && errors.Is(err, errNoInstance) {
+		if err != nil && i >= least && errors.Is(err, errNoInstance) {
 			break // nested as deep as is wanted
 		}
 		if err != nil {
@@ -177,6 +213,14 @@ func (b *builder) array(s *shape, depth int) (*value, error) {
 		out.elems = append(out.elems, elem)
 	}
 	return out, nil
+}
+
+// counted is how many elements must be of the kind that the array contains: the first ones, in what is built here.
+func (s *shape) counted() int {
+	if s.contains == nil || s.minContains == 0 {
+		return 0
+	}
+	return max(1, s.minContains)
 }
 
 // elementParts are the schemas that speak of the element i.
@@ -191,7 +235,7 @@ func (s *shape) elementParts(i int) []part {
 	if len(ps) == 0 && s.contains == nil {
 		return []part{{schema: rawValue("true")}}
 	}
-	if s.contains != nil && i < max(1, s.minContains) && s.minContains != 0 {
+	if i < s.counted() {
 		ps = append(ps, s.contains...)
 	}
 	return ps

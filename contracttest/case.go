@@ -22,6 +22,8 @@ type Case struct {
 
 	names []string // member names that may stand in the answer to their sender, and nowhere else
 	place string   // the place's name, for the report
+
+	conditional bool // made under a condition: the judge alone decides
 }
 
 // Refusal is how a boundary refuses. An empty Rule is not compared, for boundaries that do not say it.

@@ -14,6 +14,7 @@ type contract struct {
 	root     *value
 	cache    map[*value][]*shape
 	machines map[string]*automaton
+	judges   map[*value]*judge
 }
 
 // part is one schema that speaks of a place, and how it was reached from the place's own.
@@ -65,6 +66,7 @@ type shape struct {
 	needs           []dependency
 	nots            []*value
 	impossible      bool
+	conditional     bool
 	excludedMembers []string // absent by a choice (dependentSchemas)
 }
 
@@ -88,7 +90,7 @@ func newContract(doc []byte) (*contract, error) {
 	if err != nil {
 		return nil, fmt.Errorf("contracttest: the published schema: %w", err)
 	}
-	return &contract{root: root, cache: map[*value][]*shape{}, machines: map[string]*automaton{}}, nil
+	return &contract{root: root, cache: map[*value][]*shape{}, machines: map[string]*automaton{}, judges: map[*value]*judge{}}, nil
 }
 
 func (c *contract) whole() []part { return []part{{schema: c.root}} }
@@ -254,7 +256,7 @@ func (c *contract) conditional(list []*shape, p part, condition *value) ([]*shap
 		}
 	}
 	for _, s := range holds {
-		s.at = joinName(p.at, "then")
+		s.at, s.conditional = joinName(p.at, "then"), true
 	}
 	fails := clones(list)
 	for _, s := range fails {

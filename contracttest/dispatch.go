@@ -146,7 +146,7 @@ func (r *runner) passive(cat *catalogue, p published) {
 		id := "Zq7 kX9\n" + canaryText(12, 81)
 		l.drain()
 		l.f.Probe.Entries()
-		res := l.session.Call(ctx, envelope.Call{ID: id, Tool: p.Name, Arguments: args})
+		res := l.session.Call(ctx, envelope.Call{ID: id, Tool: p.Name, Arguments: bytes.Clone(args)})
 		s := seen{res, l.f.Probe.Entries(), l.drain()}
 		return notEntered(Case{Keyword: "id", Canary: []string{id}}, s, envelope.InvalidArgument)
 	})
@@ -160,7 +160,7 @@ func (r *runner) passive(cat *catalogue, p published) {
 	}
 	r.with(join("dispatch", p.Name, "caller-keeps-bytes"), cat.names(), func(ctx context.Context, l *live) *Failure {
 		mine := bytes.Clone(args)
-		s := l.call(ctx, p.Name, mine)
+		s := seen{result: l.session.Call(ctx, envelope.Call{Tool: p.Name, Arguments: mine})}
 		if !bytes.Equal(mine, args) {
 			return Case{Keyword: "arguments", Raw: args}.failure(s, "the caller's bytes as they were", "bytes that were written to")
 		}

@@ -240,10 +240,14 @@ func (a *act) openWhileUnknown() *Failure {
 	before := a.effects()
 	a.l.f.Upstream.Script(StatusOf(a.op()), StatusDown, StatusDown, StatusDown, StatusDown)
 	a.l.f.Upstream.Script(a.op(), LostAfterCommit)
-	if s := a.commitNow(); s.result.OK {
+	s := a.commitNow()
+	if a.w.commit.manifest.Write.Queued {
+		a.work()
+	}
+	if s.result.OK || a.state() != "unknown" {
 		return nil // the adapter found out by itself
 	}
-	s := a.l.call(a.ctx, a.w.preview.Name, a.args)
+	s = a.l.call(a.ctx, a.w.preview.Name, a.args)
 	if s.result.OK {
 		return a.failure(s, "no new proposal while the outcome is unknown")
 	}

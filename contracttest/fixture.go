@@ -44,6 +44,8 @@ type Fixture struct {
 	Touch func(ctx context.Context, t approval.Target) error
 	// Revoke takes every right from somebody, from now on. Nil: as for Clock.
 	Revoke func(by approval.Principal)
+	// Decide is the way of the host's console to a decision. Nil: the dispatcher's.
+	Decide func(ctx context.Context, tenant, proposal string, d approval.Decision) (approval.Record, error)
 	// Session puts around a run what the host puts around it. Nil: the run itself.
 	Session func(run *tool.Run) Session
 }

@@ -1,5 +1,10 @@
 package contracttest
 
+import (
+	"fmt"
+	"strings"
+)
+
 // formats are fixed witnesses for the formats that are asserted: on their validity every reader of RFC 3339, 5321, 1123,
 // 4291, 3986 and 9562 agrees.
 func formats() map[string]witness {
@@ -45,4 +50,56 @@ func formats() map[string]witness {
 			[]string{"0190c7b2-7d5a-7cc1-8f3e-2b6a1d9e4f7g", "{0190c7b2-7d5a-7cc1-8f3e-2b6a1d9e4f70}", "0190c7b27d5a7cc18f3e2b6a1d9e4f70", "0190c7b2-7d5a-7cc1-8f3e-2b6a1d9e4f7", "0190c7b2-7d5a7cc1-8f3e-2b6a-1d9e4f70", "urn:uuid:0190c7b2-7d5a-7cc1-8f3e-2b6a1d9e4f70"},
 		},
 	}
+}
+
+// numbered returns a text of the format that no other number has, as far as the format goes.
+func numbered(format string, n int) string {
+	switch format {
+	case "date":
+		return fmt.Sprintf("20%02d-%02d-%02d", 10+n/336%80, 1+n/28%12, 1+n%28)
+	case "date-time":
+		return numbered("date", n) + "T12:30:45Z"
+	case "time":
+		return fmt.Sprintf("%02d:%02d:45Z", n/60%24, n%60)
+	case "duration":
+		return fmt.Sprintf("P%dD", n+1)
+	case "email":
+		return fmt.Sprintf("zq7.%d@example.com", n)
+	case "hostname":
+		return fmt.Sprintf("zq7-%d.example.com", n)
+	case "ipv4":
+		return fmt.Sprintf("192.0.%d.%d", n/200%200, 1+n%200)
+	case "ipv6":
+		return fmt.Sprintf("2001:db8::%x", n+1)
+	case "uri":
+		return fmt.Sprintf("https://example.com/zq7/%d", n)
+	case "uuid":
+		return fmt.Sprintf("0190c7b2-7d5a-7cc1-8f3e-%012x", n+1)
+	}
+	return ""
+}
+
+// sized returns a text of the format with exactly n characters, empty where the format goes no such length.
+func sized(format string, n int) string {
+	const site = "https://example.com/"
+	switch {
+	case format == "uri" && n > len(site):
+		return site + canaryText(n-len(site), 31)
+	case format == "duration" && n > 2 && n < 18:
+		return "P" + strings.Repeat("1", n-2) + "D"
+	case format == "hostname" && n >= 1 && n <= 253:
+		return host(n)
+	case format == "email" && n >= 3 && n <= 254:
+		return "a@" + host(n-2)
+	}
+	return ""
+}
+
+// host makes a host name of n characters, of labels that are not too long.
+func host(n int) string {
+	b := []byte(strings.Repeat("a", n))
+	for i := 40; i < n-1; i += 41 {
+		b[i] = '.'
+	}
+	return string(b)
 }

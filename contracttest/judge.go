@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 
 	"github.com/toolcontract/toolcontract/envelope"
 	"github.com/toolcontract/toolcontract/validate"
@@ -103,8 +104,15 @@ func (j *judge) schemaVerdict(v *value) verdict {
 
 func leaves(e *jsonschema.ValidationError, into *[]finding) {
 	keyword := ""
-	if path := e.ErrorKind.KeywordPath(); len(path) > 0 {
-		keyword = path[0]
+	switch path := e.ErrorKind.KeywordPath(); e.ErrorKind.(type) {
+	case *kind.Not:
+		keyword = "not"
+	case *kind.FalseSchema: // a schema that is false speaks for the keyword that it stands under
+		keyword = e.SchemaURL[strings.LastIndexByte(e.SchemaURL, '/')+1:]
+	default:
+		if len(path) > 0 {
+			keyword = path[0]
+		}
 	}
 	if keyword != "" {
 		*into = append(*into, finding{keyword, strings.Join(e.InstanceLocation, "/")})
@@ -177,12 +185,12 @@ func (j *judge) token(dec *jsontext.Decoder, tok jsontext.Token) envelope.Code {
 	if depth := dec.StackDepth(); depth > j.limits.Depth {
 		return envelope.TooDeep
 	}
-	kind := tok.Kind()
-	if kind == '}' || kind == ']' {
+	is := tok.Kind()
+	if is == '}' || is == ']' {
 		return ""
 	}
 	at := dec.StackDepth()
-	if kind == '{' || kind == '[' {
+	if is == '{' || is == '[' {
 		at--
 	}
 	if at > 0 {
@@ -195,7 +203,7 @@ func (j *judge) token(dec *jsontext.Decoder, tok jsontext.Token) envelope.Code {
 			return envelope.PayloadTooLarge
 		}
 	}
-	switch kind {
+	switch is {
 	case '"':
 		if len(tok.String()) > j.limits.StringBytes {
 			return envelope.PayloadTooLarge

@@ -41,7 +41,7 @@ func (l *live) drain() map[string][]byte {
 func (l *live) call(ctx context.Context, wire string, raw []byte) seen {
 	l.drain()
 	l.f.Probe.Entries()
-	r := l.session.Call(ctx, envelope.Call{ID: "contracttest-1", Tool: wire, Arguments: jsontext.Value(raw)})
+	r := l.session.Call(ctx, envelope.Call{ID: "contracttest-1", Tool: wire, Arguments: bytes.Clone(raw)})
 	return seen{r, l.f.Probe.Entries(), l.drain()}
 }
 

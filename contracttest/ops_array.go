@@ -35,7 +35,7 @@ func (g *generator) arrays(p place, at int, s *shape) {
 			}
 			out = append(out, mutation{op: "items-over-limit", keyword: "limits", value: many, want: tooLarge(p.field), form: true})
 		}
-		if s.minItems == 0 && len(cur.elems) > 0 {
+		if s.minItems == 0 && s.contains == nil && len(cur.elems) > 0 {
 			out = append(out, mutation{op: "empty", keyword: "valid", value: arrayValue()})
 		}
 		return out
@@ -84,7 +84,7 @@ func (g *generator) fewer(p place, s *shape) (out []mutation) {
 }
 
 func (g *generator) more(p place, s *shape) (out []mutation) {
-	if list, ok := g.elementsOf(s, s.maxItems); ok {
+	if list, ok := g.elementsOf(s, s.maxItems); ok && s.maxContains < 0 {
 		out = append(out, mutation{op: "maxItems-exact", keyword: "maxItems", value: list})
 	}
 	over := s.maxItems + 1
@@ -162,6 +162,7 @@ func (g *generator) containing(p place, s *shape) (out []mutation) {
 	keyword := "contains"
 	if s.minContains >= 0 {
 		keyword = "minContains"
+		g.implied(p, "contains", keyword)
 	}
 	if n := max(s.minItems, 1); least > 0 {
 		if list, ok := g.elementsOf(plain, n); ok && g.counts(s, list) < least {
@@ -207,7 +208,7 @@ func (g *generator) badAt(p place, s *shape) (out []mutation) {
 	if err != nil || len(list) == 0 || list[0].is("null") || len(list) > 1 && list[len(list)-1].is("null") {
 		return nil
 	}
-	n := max(s.minItems, 3, len(s.prefix)+2)
+	n := max(s.minItems, 3, len(s.prefix)+s.counted()+2)
 	if s.maxItems >= 0 && n > s.maxItems {
 		return nil
 	}
@@ -218,7 +219,7 @@ func (g *generator) badAt(p place, s *shape) (out []mutation) {
 	for _, t := range []struct {
 		op string
 		i  int
-	}{{"second", len(s.prefix) + 1}, {"last", n - 1}} {
+	}{{"second", len(s.prefix) + s.counted() + 1}, {"last", n - 1}} {
 		at := p
 		at.field = p.indexed(t.i)
 		want := g.kindRefusal(at, list)

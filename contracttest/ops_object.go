@@ -50,8 +50,12 @@ func (g *generator) missing(p place, s *shape, cur *value) (out []mutation) {
 // unknown adds a member that is not declared: with each kind of value, and under each name that a careless decoder takes
 // for a declared one.
 func (g *generator) unknown(p place, s *shape, cur *value) (out []mutation) {
-	if s.maxProps >= 0 && len(cur.names) >= s.maxProps {
-		return nil
+	if s.maxProps >= 0 && len(cur.names) >= s.maxProps { // make room for it
+		i := slices.IndexFunc(cur.names, func(name string) bool { return !slices.Contains(s.required, name) })
+		if i < 0 {
+			return nil
+		}
+		cur = cur.without(i)
 	}
 	seen := map[string]bool{}
 	add := func(op, name string, v *value) {

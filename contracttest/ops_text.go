@@ -1,6 +1,7 @@
 package contracttest
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -14,31 +15,37 @@ const (
 
 // texts sends texts at and beyond each bound of a string.
 func (g *generator) texts(p place, at int, s *shape) {
+	out := g.textsOf(p, s)
 	g.apply(p, at, s, func(cur *value) []mutation {
-		w, given := g.builder(smallest).witnessOf(s)
-		if given && len(w.invalid) > 0 {
-			return g.givenTexts(p, s, w)
+		rs := []rune(cur.text)
+		if len(rs) == 0 {
+			return out
 		}
-		out := g.textLengths(p, s)
-		switch {
-		case s.format != "":
-			out = append(out, g.formatTexts(p, s)...)
-		case len(s.patterns) > 0:
-			out = append(out, g.patternTexts(p, s)...)
-		default:
-			out = append(out, freeTexts(s)...)
-		}
-		if rs := []rune(cur.text); len(rs) > 0 {
-			nul := string(rs[:len(rs)/2]) + "\x00" + string(rs[len(rs)/2+1:])
-			out = append(out, mutation{op: "nul", keyword: "limits", value: textValue(nul), want: invalid("nul", p.field)})
-		}
-		if !g.once["string"] {
-			g.once["string"] = true
-			long := canaryText(g.limits.StringBytes+1, 9)
-			out = append(out, mutation{op: "string-over-limit", keyword: "limits", value: textValue(long), want: tooLarge(p.field), form: true})
-		}
-		return out
+		nul := string(rs[:len(rs)/2]) + "\x00" + string(rs[len(rs)/2+1:])
+		return append(slices.Clip(out), mutation{op: "nul", keyword: "limits", value: textValue(nul), want: invalid("nul", p.field)})
 	})
+}
+
+// textsOf makes the texts of a place, whatever stands around it.
+func (g *generator) textsOf(p place, s *shape) []mutation {
+	if w, given := g.builder(smallest).witnessOf(s); given && len(w.invalid) > 0 {
+		return g.givenTexts(p, s, w)
+	}
+	out := g.textLengths(p, s)
+	switch {
+	case s.format != "":
+		out = append(out, g.formatTexts(p, s)...)
+	case len(s.patterns) > 0:
+		out = append(out, g.patternTexts(p, s)...)
+	default:
+		out = append(out, freeTexts(s)...)
+	}
+	if !g.once["string"] {
+		g.once["string"] = true
+		long := canaryText(g.limits.StringBytes+1, 9)
+		out = append(out, mutation{op: "string-over-limit", keyword: "limits", value: textValue(long), want: tooLarge(p.field), form: true})
+	}
+	return out
 }
 
 func (g *generator) givenTexts(p place, s *shape, w witness) (out []mutation) {
@@ -154,7 +161,7 @@ func (g *generator) ofLength(s *shape, n int) (out []miss) {
 		}
 		return []miss{{"", text}}
 	case s.format != "":
-		for _, text := range formats()[s.format].valid {
+		for _, text := range append(formats()[s.format].valid, sized(s.format, n)) {
 			if utf8.RuneCountInString(text) == n {
 				return []miss{{"", text}}
 			}

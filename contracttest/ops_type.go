@@ -19,11 +19,15 @@ func (g *generator) kinds(p place, list []*shape) {
 		})
 	}
 	want := g.kindRefusal(p, list)
+	keyword := want.Rule
+	if slices.ContainsFunc(list, (*shape).typed) {
+		keyword = "type"
+	}
 	g.apply(p, 0, nil, func(cur *value) []mutation {
 		var out []mutation
 		add := func(op string, v *value, t string) {
 			if !admits(t) {
-				m := mutation{op: op, keyword: want.Rule, value: v, want: want}
+				m := mutation{op: op, keyword: keyword, value: v, want: want}
 				if t == "string" {
 					m.canary = []string{v.text}
 				}

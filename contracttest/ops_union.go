@@ -49,6 +49,7 @@ func (g *generator) forbidden(p place, at int, s *shape) {
 			continue
 		}
 		g.apply(p, at, s, func(*value) []mutation {
+			list[0].nots = nil // this is the one that is broken
 			v, err := g.builder(smallest).deep(list[0])
 			if err != nil {
 				g.fail(p, err)

@@ -214,8 +214,8 @@ func (g *generator) depths(root *value) {
 	if len(root.names) > 0 {
 		lead = body[:len(body)-1] + ","
 	}
-	g.bad("limits/depth-over", tooDeep, []byte(lead+`"a":`+deep("[", "]", g.limits.Depth)+"}"))
-	g.bad("limits/depth-over-objects", tooDeep, []byte(lead+`"a":`+deep(`{"a":`, "}", g.limits.Depth-1)[:5*(g.limits.Depth-1)]+"{}"+strings.Repeat("}", g.limits.Depth-1)+"}"))
+	g.bad("limits/depth-over", tooDeep, []byte(lead+`"Zq7deep":`+deep("[", "]", g.limits.Depth)+"}"))
+	g.bad("limits/depth-over-objects", tooDeep, []byte(lead+`"Zq7deep":`+deep(`{"a":`, "}", g.limits.Depth-1)[:5*(g.limits.Depth-1)]+"{}"+strings.Repeat("}", g.limits.Depth-1)+"}"))
 	if g.limits.Bytes >= 60_010 {
 		g.bad("limits/depth-far-over", tooDeep, []byte(deep("[", "]", 30_000)))
 		g.bad("limits/depth-far-over-open", tooDeep, []byte(strings.Repeat("[", 60_000)))

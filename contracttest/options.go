@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 	"time"
 )
@@ -25,6 +26,7 @@ type options struct {
 	upstreams []upstreamFiles
 	maxCases  int
 	perCase   time.Duration
+	only      []string
 	errs      []error
 }
 
@@ -72,8 +74,9 @@ func Skip(pattern, reason string) Option {
 	})
 }
 
-// Expect says how the cases matching the pattern are answered, in the place of what the schema alone makes of them: for
-// what the schema admits and a Check refuses. The handler may or may not have run. A pattern that matches nothing is an error.
+// Expect says how the cases matching the pattern are answered, in the place of what the schema alone makes of them. With a
+// code of the handler's, what the schema admits may be refused so, by a Check; what it refuses is not touched. With a code
+// of the boundary, what the schema refuses must be refused so. A pattern that matches nothing is an error.
 func Expect(pattern string, r Refusal) Option {
 	return optionFunc(func(o *options) {
 		o.checkPattern("Expect", pattern)
@@ -127,6 +130,18 @@ func Budget(maxCases int, perCase time.Duration) Option {
 		if perCase > 0 {
 			o.perCase = perCase
 		}
+	})
+}
+
+// Only runs the named suites: input, output, dispatch, approvals, executor. It is for [Check]; under go test say -run.
+func Only(suites ...string) Option {
+	return optionFunc(func(o *options) {
+		for _, s := range suites {
+			if !slices.Contains([]string{"input", "output", "dispatch", "approvals", "executor"}, s) {
+				o.errs = append(o.errs, fmt.Errorf("contracttest: Only(%q): there is no such suite", s))
+			}
+		}
+		o.only = append(o.only, suites...)
 	})
 }
 

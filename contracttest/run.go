@@ -2,6 +2,7 @@ package contracttest
 
 import (
 	"errors"
+	"slices"
 	"testing"
 )
 
@@ -46,22 +47,32 @@ func Executor(t *testing.T, fresh New, opts ...Option) {
 }
 
 // Check is [Run] without a test: what the suites came to. It is how the suites themselves are scored.
-func Check(fresh New, opts ...Option) *Report { return check(fresh, opts, all()...) }
+func Check(fresh New, opts ...Option) *Report {
+	r := &runner{fresh: fresh, o: collect(opts), report: &Report{}}
+	r.run(all())
+	return r.report
+}
 
 func all() []suite {
-	return []suite{(*runner).input, (*runner).output, (*runner).dispatch, (*runner).approvals, (*runner).executor}
+	return []suite{
+		named("input", (*runner).input), named("output", (*runner).output), named("dispatch", (*runner).dispatch),
+		named("approvals", (*runner).approvals), named("executor", (*runner).executor),
+	}
+}
+
+// named leaves a suite out where Only does not name it.
+func named(name string, s suite) suite {
+	return func(r *runner, cat *catalogue) {
+		if len(r.o.only) == 0 || slices.Contains(r.o.only, name) {
+			s(r, cat)
+		}
+	}
 }
 
 func play(t *testing.T, fresh New, opts []Option, suites ...suite) {
 	t.Helper()
 	r := &runner{fresh: fresh, o: collect(opts), t: t, report: &Report{}}
 	r.run(suites)
-}
-
-func check(fresh New, opts []Option, suites ...suite) *Report {
-	r := &runner{fresh: fresh, o: collect(opts), report: &Report{}}
-	r.run(suites)
-	return r.report
 }
 
 func (r *runner) run(suites []suite) {

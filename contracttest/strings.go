@@ -157,8 +157,11 @@ func (a *automaton) longest(b lengths, salt int) (string, error) {
 // miss is a text that all but matches, and what was done to one that does.
 type miss struct{ how, text string }
 
-// maxMisses bounds the near misses of one kind.
-const maxMisses = 12
+// The most near misses of one kind.
+const (
+	maxFlips  = 160
+	maxMisses = 12
+)
 
 // misses changes, doubles and drops one character at a time, at the borders of what the pattern tells apart, and keeps
 // what then fails within the bounds.
@@ -166,30 +169,76 @@ func (a *automaton) misses(base string, b lengths) []miss {
 	rs := []rune(base)
 	var out []miss
 	seen := map[string]bool{}
-	keep := func(how, text string, n int, count *int) {
-		if *count >= maxMisses || !b.holds(n) || seen[text] || a.matches(text) {
+	keep := func(how, text string, n, most int, count *int) {
+		if *count >= most || !b.holds(n) || seen[text] || a.matches(text) {
 			return
 		}
 		seen[text] = true
 		*count++
 		out = append(out, miss{how, text})
 	}
-	at := positions(len(rs))
 	var flips, affixes, extras, drops int
 	borders := a.borders()
-	for _, r := range borders {
-		for _, i := range at {
-			keep("flip", string(slices.Concat(rs[:i], []rune{r}, rs[i+1:])), len(rs), &flips)
+	for _, i := range a.parts(rs) {
+		near := borders
+		if a.fixed(rs, i) { // one character alone may stand here: a few others tell
+			near = append([]rune{rs[i] - 1, rs[i] + 1}, borders[:min(len(borders), 3)]...)
+		}
+		for _, r := range near {
+			keep("flip", string(slices.Concat(rs[:i], []rune{r}, rs[i+1:])), len(rs), maxFlips, &flips)
 		}
 	}
 	for _, r := range borders {
-		keep("affix", base+string(r), len(rs)+1, &affixes)
+		keep("affix", base+string(r), len(rs)+1, maxMisses, &affixes)
 	}
-	for _, i := range at {
-		keep("longer", string(slices.Concat(rs[:i+1], rs[i:])), len(rs)+1, &extras)
-		keep("shorter", string(slices.Concat(rs[:i], rs[i+1:])), len(rs)-1, &drops)
+	for _, i := range positions(len(rs)) {
+		keep("longer", string(slices.Concat(rs[:i+1], rs[i:])), len(rs)+1, maxMisses, &extras)
+		keep("shorter", string(slices.Concat(rs[:i], rs[i+1:])), len(rs)-1, maxMisses, &drops)
 	}
 	return out
+}
+
+// parts are the first places in a text at which the pattern reads other characters than before, and the last place.
+func (a *automaton) parts(rs []rune) (at []int) {
+	seen := map[string]bool{}
+	state := 0
+	for i, r := range rs {
+		key, next := "", -1
+		for c := range a.classes {
+			to := a.step(state, c)
+			if !a.dead(to) {
+				key += string(rune('0' + c))
+			}
+			if next < 0 && a.classes[c].has(r, a) {
+				next = to
+			}
+		}
+		if !seen[key] || i == len(rs)-1 {
+			seen[key] = true
+			at = append(at, i)
+		}
+		if next < 0 {
+			return append(at, positions(len(rs))...)
+		}
+		state = next
+	}
+	return at
+}
+
+// fixed reports whether all but a few characters at place i of a text that matches make it fail.
+func (a *automaton) fixed(rs []rune, i int) bool {
+	taken := 0
+	for _, c := range a.classes {
+		if a.matches(string(slices.Concat(rs[:i], c.members[:1], rs[i+1:]))) {
+			taken += len(c.members)
+		}
+	}
+	return taken <= 2
+}
+
+// has reports whether a character is of the class.
+func (c runeClass) has(r rune, a *automaton) bool {
+	return slices.Contains(c.members, r) || a.signature(r) == a.signature(c.members[0])
 }
 
 // positions are places in a text: all of a short one, the ends and some between of a long one.
@@ -203,19 +252,16 @@ func positions(n int) []int {
 	return at
 }
 
-// borders is one character of each class, and the first and the last of those written.
+// borders is one character of each class, and those beside each border that the pattern draws.
 func (a *automaton) borders() []rune {
-	out := make([]rune, 0, 3*len(a.classes))
+	out := make([]rune, 0, len(a.classes)+len(a.edges))
 	for _, c := range a.classes {
 		out = append(out, c.members[0])
 	}
-	for _, c := range a.classes {
-		out = append(out, slices.Min(c.members), slices.Max(c.members))
+	for _, r := range a.edges {
+		if !slices.Contains(out, r) {
+			out = append(out, r)
+		}
 	}
-	seen := map[rune]bool{}
-	return slices.DeleteFunc(out, func(r rune) bool {
-		had := seen[r]
-		seen[r] = true
-		return had
-	})
+	return out
 }

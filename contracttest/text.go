@@ -55,6 +55,9 @@ func (b *builder) text(s *shape) (string, error) {
 
 func (b *builder) formatted(s *shape) (string, error) {
 	list := fitting(s, formats()[s.format].valid)
+	if more := fitting(s, []string{numbered(s.format, b.salt)}); b.salt >= len(list) && b.choose == nil && len(more) > 0 {
+		return more[0], nil
+	}
 	if len(list) == 0 {
 		return "", errNoInstance
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/toolcontract/toolcontract/approval"
 	"github.com/toolcontract/toolcontract/envelope"
@@ -45,6 +46,8 @@ type act struct {
 	args []byte
 	id   string // of the proposal
 	rec  approval.Record
+
+	pending bool // as the preview said
 }
 
 // leaf runs one case of the write.
@@ -87,7 +90,7 @@ func (a *act) propose() *Failure {
 	if err := json.Unmarshal(s.result.Data, &v); err != nil || v.ProposalID == "" {
 		return a.failure(s, "a proposal with its id")
 	}
-	a.id = v.ProposalID
+	a.id, a.pending = v.ProposalID, v.State == "pending"
 	return a.look()
 }
 
@@ -128,21 +131,33 @@ func (a *act) decide(by approval.Principal, approved bool) error {
 	if !approved {
 		d.Reason = "the suite says no"
 	}
-	_, err := a.l.f.Dispatcher.Decide(a.ctx, a.rec.Proposal.Tenant, a.id, d)
+	decide := a.l.f.Decide
+	if decide == nil {
+		decide = a.l.f.Dispatcher.Decide
+	}
+	_, err := decide(a.ctx, a.rec.Proposal.Tenant, a.id, d)
 	return err
 }
 
 // approve gives as many approvals as are asked for.
 func (a *act) approve() *Failure {
-	for n := range 2 {
-		if f := a.look(); f != nil || a.rec.State != approval.Pending {
-			return f
-		}
+	for n := range a.needed() {
 		if err := a.decide(a.approver(n), true); err != nil {
 			return &Failure{Want: "a decision of an approver with the role that the policy asks for", Got: fmt.Sprintf("an error (%T)", errors.Unwrap(err)), Hint: "Fixture.Authority must return somebody who may approve"}
 		}
 	}
 	return a.look()
+}
+
+// needed is how many approvals the proposal waits for.
+func (a *act) needed() int {
+	switch {
+	case !a.pending || a.rec.State == approval.Consumed:
+		return 0
+	case a.rec.Proposal.Requirement.Level == approval.Two:
+		return 2
+	}
+	return 1
 }
 
 // approved is a proposal with its approvals.
@@ -156,6 +171,27 @@ func (a *act) approved() *Failure {
 func (a *act) document() []byte { return []byte(`{"proposal_id":"` + a.id + `"}`) }
 
 func (a *act) commitNow() seen { return a.l.call(a.ctx, a.w.commit.Name, a.document()) }
+
+// finish commits until the operation is over: one that a worker sends, or that the provider works on, takes its time.
+// Entrances are those of all that time.
+func (a *act) finish() seen {
+	s := a.commitNow()
+	for range 8 {
+		if e := s.result.Error; e == nil || e.Code != envelope.InProgress {
+			return s
+		}
+		if a.l.f.Clock != nil {
+			a.l.f.Clock.Advance(6 * time.Second)
+		}
+		if a.w.commit.manifest.Write.Queued {
+			a.work()
+		}
+		before := append(s.entries, a.l.f.Probe.Entries()...)
+		s = a.commitNow()
+		s.entries = append(before, s.entries...)
+	}
+	return s
+}
 
 // commits are the entrances into the commit's handler.
 func (a *act) commits(s seen) (n int) {

@@ -211,3 +211,13 @@ func Settings() tool.Definition {
 		},
 	}
 }
+
+// OldReview is a retired version of another tool.
+func OldReview() tool.Definition {
+	s := spec("old_review", "Say whether a case qualified, once.")
+	s.Retired = true
+	return tool.Tool[nothingIn, settingsOut]{
+		Spec:   s,
+		Handle: func(context.Context, tool.Caller, nothingIn) (settingsOut, error) { return settingsOut{}, nil },
+	}
+}

@@ -155,9 +155,16 @@ type refundOut struct {
 }
 
 // Refund is a write with a nested union, whose provider can be asked.
-func (s *Shop) Refund() tool.Definition {
+func (s *Shop) Refund() tool.Definition { return s.RefundWith(Fault{}) }
+
+// RefundWith is Refund with faults.
+func (s *Shop) RefundWith(f Fault) tool.Definition {
+	sp := spec("refund", "Refund an order.")
+	if f.TellsCause {
+		sp.Description = "Refund an order, telling what went wrong."
+	}
 	return tool.Write[refundIn, refundIn, refundOut]{
-		Spec: spec("refund", "Refund an order."), Class: tool.Irreversible, Contract: idem.StatusQueryable,
+		Spec: sp, Class: tool.Irreversible, Contract: idem.StatusQueryable,
 		Preview: func(_ context.Context, _ tool.Caller, in refundIn) (tool.Draft[refundIn], error) {
 			return tool.Draft[refundIn]{
 				Plan: in, Target: approval.Target{Type: "order", ID: in.OrderID, Version: s.version(in.OrderID)}, Summary: "Refund an order",
@@ -165,13 +172,13 @@ func (s *Shop) Refund() tool.Definition {
 				Consequence: approval.Consequence{AmountMinor: new(in.Amount), Currency: "EUR"},
 			}, nil
 		},
-		Current: s.current,
+		Current: f.current(s),
 		Commit: func(ctx context.Context, cmd tool.Approved[refundIn]) (refundOut, error) {
-			c, err := s.commit(ctx, "commit_refund_v1", cmd.Target, cmd.ProviderKey)
+			c, err := f.commit(ctx, s, "commit_refund_v1", cmd.Target, cmd.ProviderKey)
 			return refundOut{evidence(c), cmd.Plan.Amount}, err
 		},
 		Status: func(ctx context.Context, cmd tool.Approved[refundIn], _ string) (refundOut, error) {
-			c, err := s.status(ctx, "commit_refund_v1", cmd.ProviderKey)
+			c, err := f.status(ctx, s, "commit_refund_v1", cmd.Target, cmd.ProviderKey)
 			return refundOut{evidence(c), cmd.Plan.Amount}, err
 		},
 		Verify: func(_ context.Context, cmd tool.Approved[refundIn], out refundOut) error {
@@ -219,15 +226,18 @@ type tagIn struct {
 type tagOut struct{ tool.Evidence }
 
 // Tag is a reversible write whose provider gives one key one answer.
-func (s *Shop) Tag() tool.Definition {
+func (s *Shop) Tag() tool.Definition { return s.TagWith(Fault{}) }
+
+// TagWith is Tag with faults.
+func (s *Shop) TagWith(f Fault) tool.Definition {
 	return tool.Write[tagIn, tagIn, tagOut]{
 		Spec: spec("tag_order", "Tag an order."), Class: tool.Reversible, Contract: idem.ReplaySafe, DedupFor: time.Hour,
 		Preview: func(_ context.Context, _ tool.Caller, in tagIn) (tool.Draft[tagIn], error) {
 			return tool.Draft[tagIn]{Plan: in, Target: approval.Target{Type: "order", ID: in.OrderID, Version: s.version(in.OrderID)}, Summary: "Tag an order"}, nil
 		},
-		Current: s.current,
+		Current: f.current(s),
 		Commit: func(ctx context.Context, cmd tool.Approved[tagIn]) (tagOut, error) {
-			c, err := s.commit(ctx, "commit_tag_order_v1", cmd.Target, cmd.ProviderKey)
+			c, err := f.commit(ctx, s, "commit_tag_order_v1", cmd.Target, cmd.ProviderKey)
 			return tagOut{evidence(c)}, err
 		},
 	}

@@ -1,0 +1,207 @@
+package contracttest_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json/jsontext"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/toolcontract/toolcontract/contracttest"
+	"github.com/toolcontract/toolcontract/contracttest/internal/samples"
+	"github.com/toolcontract/toolcontract/envelope"
+	"github.com/toolcontract/toolcontract/tool"
+)
+
+func review(t *testing.T) (*tool.Catalog, contracttest.New) {
+	t.Helper()
+	c, err := tool.NewCatalog(samples.RequestReview())
+	require.NoError(t, err)
+	return c, contracttest.Make(func() (*contracttest.Fixture, error) { return contracttest.Assemble(c) })
+}
+
+func TestCasesAreTheSameEachTime(t *testing.T) {
+	t.Parallel()
+	c, _ := review(t)
+	first, err := contracttest.Cases(c, "request_review_v1")
+	require.NoError(t, err)
+	second, err := contracttest.Cases(c, "request_review_v1")
+	require.NoError(t, err)
+	require.Equal(t, first, second)
+	names := map[string]bool{}
+	for _, cs := range first {
+		require.False(t, names[cs.Name], cs.Name)
+		names[cs.Name] = true
+		require.Regexp(t, `^[A-Za-z0-9_/-]+$`, cs.Name, "no value, no space, no sign of a regular expression")
+		for _, value := range cs.Canary {
+			require.NotContains(t, cs.Name, value)
+		}
+	}
+}
+
+func TestInstancesAreValidAndFollowTheirChoices(t *testing.T) {
+	t.Parallel()
+	shop := samples.NewShop()
+	c, err := tool.NewCatalog(shop.Refund(), samples.Tree(), samples.Search())
+	require.NoError(t, err)
+	for _, wire := range []string{"preview_refund_v1", "tree_v1", "search_v1"} {
+		different := map[string]bool{}
+		for seed := range 20 {
+			choose := func() func(int) int {
+				x := seed * 7919
+				return func(n int) int { x = (x*1103515245 + 12345) & 0x7fffffff; return x >> 8 % n % n }
+			}
+			doc := contracttest.Instance(c, wire, choose())
+			require.NotNil(t, doc, wire)
+			require.Equal(t, string(doc), string(contracttest.Instance(c, wire, choose())))
+			different[string(doc)] = true
+		}
+		require.Greater(t, len(different), 5, wire)
+	}
+	require.Nil(t, contracttest.Instance(c, "nothing_v1", func(int) int { return 0 }))
+}
+
+func TestSkipMustMatchFailAndHaveAReason(t *testing.T) {
+	t.Parallel()
+	_, fresh := review(t)
+	only := contracttest.Only("input")
+	for _, tt := range []struct{ name, pattern, reason, says string }{
+		{"no-reason", "input/**", " ", "needs a reason"},
+		{"matches-nothing", "input/other/**", "a reason", "matches no case"},
+		{"now-passes", "input/request_review_v1/wire/empty", "a reason", "now passes"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			require.ErrorContains(t, contracttest.Check(fresh, only, contracttest.Skip(tt.pattern, tt.reason)).Err(), tt.says)
+		})
+	}
+	require.ErrorContains(t, contracttest.Check(fresh, only, contracttest.Expect("input/other/**", contracttest.Refusal{Code: "X_Y"})).Err(), "matches no case")
+	require.ErrorContains(t, contracttest.Check(fresh, only, contracttest.Budget(10, 0)).Err(), "the budget is 10")
+	require.ErrorContains(t, contracttest.Check(fresh, contracttest.Only("nothing")).Err(), "no such suite")
+}
+
+func TestSkippedFailuresAreCountedAndPass(t *testing.T) {
+	t.Parallel()
+	c, err := tool.NewCatalog(samples.BrokenAnswer())
+	require.NoError(t, err)
+	fresh := contracttest.Make(func() (*contracttest.Fixture, error) { return contracttest.Assemble(c) })
+	require.Error(t, contracttest.Check(fresh).Err())
+	report := contracttest.Check(fresh, contracttest.Skip("output/broken_answer_v1/own", "the handler is known to be broken"))
+	require.NoError(t, report.Err())
+	require.Equal(t, []contracttest.SkipRow{{Pattern: "output/broken_answer_v1/own", Reason: "the handler is known to be broken", Matched: 1}}, report.Skips)
+}
+
+func TestReportNamesEveryKeyword(t *testing.T) {
+	t.Parallel()
+	_, fresh := review(t)
+	report := contracttest.Check(fresh, contracttest.Only("input"))
+	require.NoError(t, report.Err())
+	rows := map[string]contracttest.KeywordRow{}
+	for _, r := range report.Keywords {
+		rows[r.Place+" "+r.Keyword] = r
+	}
+	for _, want := range []string{"case_ref pattern", "reason_code enum", "amount_minor minimum", "amount_minor maximum", "currency pattern", " required", " additionalProperties"} {
+		require.Positive(t, rows[want].Invalid, want)
+	}
+	require.Equal(t, report.Executed, report.Accepted+report.Refused+1, "all but the controls")
+}
+
+func TestFailureIsReadableOnOneScreen(t *testing.T) {
+	t.Parallel()
+	c, _ := review(t)
+	report := contracttest.Check(contracttest.Make(func() (*contracttest.Fixture, error) {
+		f, err := contracttest.Assemble(c)
+		if err == nil {
+			f.Session = func(run *tool.Run) contracttest.Session { return trimming{run} }
+		}
+		return f, err
+	}), contracttest.Only("input"))
+	require.NotEmpty(t, report.Failures)
+	text := report.Failures[0].String()
+	for _, part := range []string{"operator", "keyword", "field", "want", "got", "handler", "sent"} {
+		require.Contains(t, text, "\n  "+part)
+	}
+	require.Less(t, strings.Count(text, "\n"), 24)
+}
+
+type trimming struct{ *tool.Run }
+
+func (t trimming) Call(ctx context.Context, c envelope.Call) envelope.Result {
+	c.Arguments = bytes.ReplaceAll(c.Arguments, []byte(`" `), []byte(`"`))
+	return t.Run.Call(ctx, c)
+}
+
+func TestPinAsksForReasons(t *testing.T) {
+	t.Parallel()
+	before, _ := review(t)
+	after, err := tool.NewCatalog(samples.RequestReview(), samples.GetCustomer())
+	require.NoError(t, err)
+	role := func(c *tool.Catalog, names ...string) []tool.Role {
+		r, err := c.Role("reader", names...)
+		require.NoError(t, err)
+		return []tool.Role{r}
+	}
+	golden := filepath.Join(t.TempDir(), "pin.json")
+	small := role(before, "request_review_v1")
+	require.ErrorContains(t, contracttest.CheckPin(before, small, golden), "CONTRACTTEST_UPDATE=1")
+	require.NoError(t, contracttest.WritePin(before, small, golden))
+	require.NoError(t, contracttest.CheckPin(before, small, golden))
+	large := role(after, "request_review_v1", "get_customer_v1")
+	require.ErrorContains(t, contracttest.CheckPin(after, large, golden), "reader/get_customer_v1")
+	require.ErrorContains(t, contracttest.WritePin(after, large, golden), "widens")
+	doc, err := os.ReadFile(golden)
+	require.NoError(t, err)
+	doc = bytes.Replace(doc, []byte(`"widening": {}`), []byte(`"widening": {"reader/get_customer_v1": "support asked for it"}`), 1)
+	require.NoError(t, os.WriteFile(golden, doc, 0o600))
+	require.NoError(t, contracttest.WritePin(after, large, golden))
+	require.NoError(t, contracttest.CheckPin(after, large, golden))
+	require.ErrorContains(t, contracttest.CheckPin(before, small, golden), "is gone", "a narrowing is a difference too")
+}
+
+func TestReplayComparesAnswers(t *testing.T) {
+	t.Parallel()
+	_, fresh := review(t)
+	line := `{"case":"c1","tool":"request_review_v1","arguments_b64":"bnVsbA==","verdict":"refuse","code":"INVALID_ARGUMENT","field":""}`
+	contracttest.Replay(t, fresh, fstest.MapFS{"calls.jsonl": {Data: []byte(line)}}, "*.jsonl")
+	other := strings.Replace(line, "INVALID_ARGUMENT", "UNKNOWN_FIELD", 1)
+	require.Error(t, contracttest.CheckReplay(fresh, fstest.MapFS{"calls.jsonl": {Data: []byte(other)}}, "*.jsonl").Err())
+}
+
+func TestSemanticsOfABooking(t *testing.T) {
+	t.Parallel()
+	good, err := samples.Good()
+	require.NoError(t, err)
+	for _, a := range good {
+		if a.Name == "checked" {
+			contracttest.Semantics(t, contracttest.Make(a.New), contracttest.Rule{
+				Tool: "book_v1", Name: "ends-after-it-begins", Want: contracttest.Refusal{Code: "DATES"},
+				Valid:  jsontext.Value(`{"from":"2026-03-01","to":"2026-03-02","guests":1}`),
+				Breach: jsontext.Value(`{"from":"2026-03-02","to":"2026-03-01","guests":1}`),
+			})
+		}
+	}
+}
+
+func TestUpstreamsThatAreNoLongerAdmittedAreFound(t *testing.T) {
+	t.Parallel()
+	_, fresh := review(t)
+	files := fstest.MapFS{
+		"2025.json":     {Data: []byte(`{"qualifies":true,"why":"it is recent"}`)},
+		"2024.bad.json": {Data: []byte(`{"qualifies":"yes","why":"it is recent"}`)},
+	}
+	output := contracttest.Only("output")
+	require.NoError(t, contracttest.Check(fresh, output, contracttest.Upstreams("request_review_v1", files, "*.json")).Err())
+	files["2025.json"] = &fstest.MapFile{Data: []byte(`{"qualifies":true}`)}
+	require.ErrorContains(t, contracttest.Check(fresh, output, contracttest.Upstreams("request_review_v1", files, "*.json")).Err(), "upstreams/2025")
+}
+
+func FuzzReview(f *testing.F) {
+	c, err := tool.NewCatalog(samples.RequestReview())
+	require.NoError(f, err)
+	contracttest.Fuzz(f, contracttest.Make(func() (*contracttest.Fixture, error) { return contracttest.Assemble(c) }), "request_review_v1")
+}
