@@ -1,6 +1,7 @@
 package upstream
 
 import (
+	"bytes"
 	"encoding/json/jsontext"
 	"errors"
 	"fmt"
@@ -217,35 +218,40 @@ func (c *contract[A]) hold(i int, doc []byte) (accepted[A], *fault) {
 			return accepted[A]{doc, i, got}, f
 		}
 	}
-	p := projection{selecting: c.selecting, refused: c.refused, digits: c.accepted.NumberDigits, most: c.accepted.Exponent}
-	projected, err := p.value(nil, form.shape, doc)
+	p := projection{
+		selecting: c.selecting, refused: c.refused, digits: c.accepted.NumberDigits, most: c.accepted.Exponent,
+	}
+	projected, err := p.value(make([]byte, 0, len(doc)), form.shape, trimmed(doc))
 	if err != nil { // the parse before it is at least as strict
 		return accepted[A]{}, &fault{code: envelope.InvalidResponse, rule: "malformed_json", cause: errForm}
 	}
-	if f := c.explain(form, p.first, projected); f != nil {
-		return accepted[A]{}, f
-	}
 	got, f := form.decode(projected)
 	switch {
-	case f != nil && f.adapted:
+	case p.first == nil && f == nil:
+		return accepted[A]{projected, i, got}, nil
+	case f != nil && f.adapted && p.first == nil:
 		return accepted[A]{}, f
-	case f != nil: // what only the Go type refuses
-		e := form.schema.Broken(f.cause, envelope.InvalidResponse)
-		return accepted[A]{}, refused(envelope.InvalidResponse, e.Field, e.Rule)
 	}
-	return accepted[A]{projected, i, got}, nil
+	return accepted[A]{}, c.explain(form, p.first, projected, f)
 }
 
-// explain returns the first broken rule in the order of the contract, nil where there is none.
-func (c *contract[A]) explain(form form[A], first *finding, projected []byte) *fault {
+func trimmed(doc []byte) []byte { return bytes.Trim(doc, " \t\r\n") }
+
+// explain returns the fault in the order of the contract: what the projection found first, the first value that the schema
+// refuses, or else what only the Go type refuses.
+func (c *contract[A]) explain(form form[A], first *finding, projected []byte, decoding *fault) *fault {
 	if e, ok := errors.AsType[*envelope.Error](form.values.Check(projected, c.accepted)); ok {
 		value := &finding{key: form.shape.locate(e.Field), field: form.schema.Declared(e.Field), rule: e.Rule}
 		if first == nil || value.before(first) {
 			first = value
 		}
 	}
-	if first == nil {
-		return nil
+	switch {
+	case first != nil:
+		return refused(envelope.InvalidResponse, first.field, first.rule)
+	case decoding == nil:
+		return refused(envelope.InvalidResponse, "", "schema")
 	}
-	return refused(envelope.InvalidResponse, first.field, first.rule)
+	e := form.schema.Broken(decoding.cause, envelope.InvalidResponse)
+	return refused(envelope.InvalidResponse, e.Field, e.Rule)
 }

@@ -26,6 +26,9 @@ type HTTP[Q, A any] struct {
 	Request func(q Q) (Request, error)
 	// Credentials are put into the headers of the request, for Origin alone. Nil: the upstream wants none.
 	Credentials Credentials
+	// Success is the one status whose body is the answer: 201 where something is made, 202 where it is only begun.
+	// Zero: 200.
+	Success int
 	// Statuses declares what a status means at this upstream, before the rule: {409: RATE_LIMITED}, {204: NOT_FOUND}.
 	// 200 cannot be declared.
 	Statuses map[int]envelope.Code
@@ -45,7 +48,8 @@ type httpClient[Q, A any] struct {
 	others  map[string]bool
 	limit   int
 	now     func() time.Time
-	traced  bool // the transport tells when it has a connection
+	writes  http.RoundTripper // for all but GET
+	traced  bool              // the transport tells when it has a connection
 	timeOut time.Duration
 }
 
@@ -71,11 +75,25 @@ func NewHTTP[Q, A any](def HTTP[Q, A]) (*Client[Q, A], error) {
 	if def.Redirects < 0 || def.Redirects > 10 || def.Redirects == 0 && len(def.RedirectTo) > 0 {
 		faults = append(faults, errors.New("redirects: 0 to 10, and above 0 beside redirect_to"))
 	}
-	faults = append(faults, declaredCodes("statuses", def.Statuses, http.StatusOK))
+	if h.def.Success == 0 {
+		h.def.Success = http.StatusOK
+	}
+	if s := h.def.Success; s < 200 || s > 299 || s == http.StatusNoContent || s == http.StatusResetContent {
+		faults = append(faults, errors.New("success: a status of the 2xx whose answer has a body"))
+	}
+	faults = append(faults, declaredCodes("statuses", def.Statuses, h.def.Success))
 	if h.def.Transport == nil {
 		h.def.Transport = newTransport()
 	}
-	_, h.traced = h.def.Transport.(*http.Transport)
+	h.writes = h.def.Transport
+	if t, ok := h.def.Transport.(*http.Transport); ok {
+		h.traced = true
+		// A write gets a connection of its own: one from the pool may be dead, and then nobody knows whether the request
+		// arrived; and only on such a one does net/http send a request with an idempotency key twice.
+		fresh := t.Clone()
+		fresh.DisableKeepAlives = true
+		h.writes = fresh
+	}
 	c.exchange = h.exchange
 	if err := errors.Join(faults...); err != nil {
 		return nil, named(def.Operation.Name, err)
@@ -161,7 +179,7 @@ func (h *httpClient[Q, A]) exchange(ctx context.Context, by Caller, q Q) (reply,
 	}
 	defer func() { _ = resp.Body.Close() }() // read, or not wanted
 	r.status = resp.StatusCode
-	if f := statusFault(resp.StatusCode, resp.Header, h.def.Statuses, h.now()); f != nil {
+	if f := h.fault(resp.StatusCode, resp.Header); f != nil {
 		r.body = h.errorBody(resp.Body, cancel)
 		return r, f
 	}
@@ -237,7 +255,10 @@ func (h *httpClient[Q, A]) roundTrip(ctx context.Context, req *http.Request, sec
 			req.Header.Set(s.Name, s.Value.Reveal())
 		}
 	}
-	return h.def.Transport.RoundTrip(req)
+	if req.Method == http.MethodGet {
+		return h.def.Transport.RoundTrip(req)
+	}
+	return h.writes.RoundTrip(req)
 }
 
 // redirected returns the request that follows, nil where the response is to be taken as it is.
@@ -265,7 +286,8 @@ func (h *httpClient[Q, A]) redirected(ctx context.Context, req *http.Request, re
 	return next
 }
 
-// read takes the whole body of a 200 before anything looks at it: a transport that ended early is told only by its end.
+// read takes the whole body of a success before anything looks at it: a transport that ended early is told only by its
+// end.
 func (h *httpClient[Q, A]) read(ctx context.Context, r reply, resp *http.Response) (reply, *fault) {
 	wire, err := io.ReadAll(io.LimitReader(resp.Body, int64(h.limit)+1))
 	r.body = wire

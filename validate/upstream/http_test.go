@@ -7,8 +7,10 @@ import (
 	"context"
 	"errors"
 	"io"
+	"log"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"strings"
 	"sync/atomic"
@@ -214,7 +216,7 @@ func TestStatuses(t *testing.T) {
 		header http.Header
 		want   envelope.Code
 	}{
-		{200, nil, ""},
+		{200, nil, envelope.InvalidResponse}, // where another one means success
 		{201, nil, envelope.InvalidResponse},
 		{202, nil, envelope.UpstreamUnavailable},
 		{204, nil, envelope.InvalidResponse},
@@ -268,6 +270,52 @@ func TestDeclaredStatuses(t *testing.T) {
 	proof, refused, _ := envelope.Proven(upstream.Proof(err, 409))
 	require.Equal(t, envelope.ProofRefused, proof)
 	require.Equal(t, envelope.RateLimited, refused.Code)
+}
+
+func TestDeclaredSuccess(t *testing.T) {
+	t.Parallel()
+	w := serve(t, func(n int, _ *http.Request) script {
+		s := ok(goodReview)
+		s.status = []int{201, 200}[n-1]
+		return s
+	})
+	def := reviews(w.origin)
+	def.Success = http.StatusCreated
+	c := client(t, def)
+	_, err := c.Ask(t.Context(), caller, reviewQuery{"CR-4471"})
+	require.NoError(t, err)
+	e, _ := refusalOf(t, c)
+	require.Equal(t, envelope.InvalidResponse, e.Code, "exactly one status means that there is an answer")
+	for _, status := range []int{199, 204, 205, 300, 404} {
+		def.Success = status
+		_, err := upstream.NewHTTP(def)
+		require.ErrorContains(t, err, "success:", status)
+	}
+}
+
+// What a certificate says is the upstream's text as well.
+func TestUntrustedCertificate(t *testing.T) {
+	t.Parallel()
+	s := httptest.NewTLSServer(http.NotFoundHandler())
+	s.Config.ErrorLog = log.New(io.Discard, "", 0)
+	t.Cleanup(s.Close)
+	o := newObserved(t)
+	def := reviews(s.URL)
+	def.Operation.Host = o.host
+	ctx, mark := claimctx.With(t.Context())
+	_, err := client(t, def).Ask(ctx, caller, reviewQuery{"CR-4471"})
+	require.EqualError(t, err, "UPSTREAM_UNAVAILABLE")
+	require.True(t, upstream.Unsent(err), "no byte of the request leaves before the handshake is done")
+	require.False(t, mark.Sent())
+	require.NotContains(t, printed(err), "certificate")
+	item, err := o.quarantine.Open(t.Context(), "staff", caller.RequestID)
+	require.NoError(t, err)
+	require.ErrorContains(t, item.Cause, "certificate")
+
+	def.Transport = s.Client().Transport
+	e, r := refusalOf(t, client(t, def))
+	require.Equal(t, envelope.NotFound, e.Code, "with the host's own roots")
+	require.True(t, r.Sent)
 }
 
 func TestRetryAfter(t *testing.T) {

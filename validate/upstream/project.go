@@ -138,7 +138,7 @@ func (p *projection) branch(out []byte, s *shape, v jsontext.Value) ([]byte, err
 	var kind jsontext.Value
 	err := eachMember(v, func(name string, value jsontext.Value) error {
 		if name == discriminator {
-			kind = bytes.Clone(value)
+			kind = value
 		}
 		return nil
 	})
@@ -160,11 +160,16 @@ func (p *projection) branch(out []byte, s *shape, v jsontext.Value) ([]byte, err
 }
 
 func (p *projection) object(out []byte, s *shape, v jsontext.Value) ([]byte, error) {
-	sent := make([]jsontext.Value, len(s.names))
+	var few [16]jsontext.Value
+	sent := few[:0]
+	if len(s.names) > len(few) {
+		sent = make([]jsontext.Value, 0, len(s.names))
+	}
+	sent = sent[:len(s.names)]
 	unknown := ""
 	err := eachMember(v, func(name string, value jsontext.Value) error {
 		if i := s.index(name); i >= 0 {
-			sent[i] = bytes.Clone(value)
+			sent[i] = value
 		} else if unknown == "" {
 			unknown = p.unknown(s, name)
 		}

@@ -96,21 +96,6 @@ func (r Request) build(ctx context.Context, origin *url.URL) (*http.Request, err
 	}
 	// Said here, the transport leaves the encoding alone and the bytes are counted before they are decoded.
 	req.Header.Set("Accept-Encoding", "gzip")
-	once(req)
+	req.GetBody = nil // what was sent is not sent again: whether it is, the ledger says
 	return req, nil
-}
-
-// once keeps net/http from sending a request a second time by itself: it takes one with an idempotency key for
-// harmless. Whether a write is sent again is the ledger's to say. Names of headers have no case on the wire.
-func once(req *http.Request) {
-	req.GetBody = nil
-	if req.Method == http.MethodGet {
-		return
-	}
-	for _, name := range []string{"Idempotency-Key", "X-Idempotency-Key"} {
-		if values, ok := req.Header[name]; ok {
-			delete(req.Header, name)
-			req.Header[strings.ToLower(name)] = values
-		}
-	}
 }

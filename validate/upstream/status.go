@@ -12,26 +12,25 @@ import (
 // longestWait bounds what an upstream may ask to wait.
 const longestWait = 24 * time.Hour
 
-// statusFault says what an HTTP status means, nil for 200. A status that the definition declares means that.
-func statusFault(status int, header http.Header, declared map[int]envelope.Code, now time.Time) *fault {
-	code, ok := declared[status]
+// fault says what an HTTP status means, nil for success. A status that the definition declares means that.
+func (h *httpClient[Q, A]) fault(status int, header http.Header) *fault {
+	if status == h.def.Success {
+		return nil
+	}
+	code, ok := h.def.Statuses[status]
 	if !ok {
 		code = statusCode(status, header)
 	}
-	if code == "" {
-		return nil
-	}
 	f := refused(code, "", "status")
 	if d, ok := envelope.Declared(code); !ok || d.Retryable {
-		f.wait = retryAfter(header, now)
+		f.wait = retryAfter(header, h.now())
 	}
 	return f
 }
 
+// statusCode is the rule for a status that is neither success nor declared.
 func statusCode(status int, header http.Header) envelope.Code {
 	switch {
-	case status == http.StatusOK:
-		return ""
 	case status == http.StatusTooManyRequests, status == http.StatusForbidden && limited(header):
 		return envelope.RateLimited
 	case status == http.StatusUnauthorized, status == http.StatusForbidden:
