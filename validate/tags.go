@@ -40,6 +40,7 @@ func (t tags) number(name string) (uint64, bool) {
 // tags reads what the reflector would read, and refuses what it would skip in silence: a misspelt keyword is a rule
 // that the author believes in and nobody checks.
 func (d *deriver) tags(f reflect.StructField, path string) tags {
+	d.tagKeys(f.Tag, path)
 	t := d.fieldClass(f, path)
 	if _, ok := f.Tag.Lookup("jsonschema_extras"); ok {
 		d.fail(path, "the tag jsonschema_extras adds keywords that nobody checks")
@@ -71,11 +72,17 @@ func (d *deriver) tags(f reflect.StructField, path string) tags {
 			t.words = append(t.words, keyword{name, text})
 		}
 	}
+	if err := t.bounds(); err != nil {
+		d.fail(path, "%w", err)
+	}
 	return t
 }
 
 func (d *deriver) fieldClass(f reflect.StructField, path string) (t tags) {
 	class, err := redact.ClassOf(f)
+	if text, ok := f.Tag.Lookup("redact"); ok && text == "" && err == nil {
+		err = redact.ErrClass
+	}
 	if err != nil {
 		d.fail(path, "the redact tag: %w", err)
 	}
