@@ -73,7 +73,7 @@ func newAutomaton(patterns ...string) (*automaton, error) {
 }
 
 func empties(inst syntax.Inst) syntax.EmptyOp {
-	return syntax.EmptyOp(inst.Arg & 0xff) //nolint:gosec // the flags fit a byte
+	return syntax.EmptyOp(inst.Arg & 0xff)
 }
 
 func start(prog *syntax.Prog) uint32 {

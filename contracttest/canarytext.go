@@ -16,7 +16,7 @@ func scatter(i, salt int) int {
 	x := uint64(i+1)*0x9e3779b97f4a7c15 ^ uint64(salt)*0xbf58476d1ce4e5b9 //nolint:gosec // a hash may wrap
 	x ^= x >> 29
 	x *= 0x94d049bb133111eb
-	return int(x >> 33) //nolint:gosec // 31 bits
+	return int(x >> 33)
 }
 
 // runesOf repeats a text up to n characters.

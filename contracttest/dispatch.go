@@ -53,32 +53,32 @@ func (r *runner) names(cat *catalogue) {
 	}
 	args, err := r.o.arguments(first)
 	r.fault(err)
-	real := first.Name
-	base, version := real[:strings.LastIndex(real, "_v")], real[strings.LastIndex(real, "_v")+2:]
+	exact := first.Name
+	base, version := exact[:strings.LastIndex(exact, "_v")], exact[strings.LastIndex(exact, "_v")+2:]
 	unknown := []envelope.Code{envelope.UnknownTool}
 	for _, t := range []struct{ name, wire string }{
 		{"unregistered", "zq7_unregistered_v1"},
 		{"empty", ""},
-		{"upper-case", strings.ToUpper(real)},
-		{"title-case", strings.ToUpper(real[:1]) + real[1:]},
-		{"space-before", " " + real},
-		{"space-after", real + " "},
-		{"newline-after", real + "\n"},
-		{"nul-after", real + "\x00"},
-		{"full-width", full(real)},
-		{"cyrillic", strings.NewReplacer("a", "а", "e", "е", "o", "о").Replace(real)},
-		{"zero-width", real[:1] + "\u200b" + real[1:]},
+		{"upper-case", strings.ToUpper(exact)},
+		{"title-case", strings.ToUpper(exact[:1]) + exact[1:]},
+		{"space-before", " " + exact},
+		{"space-after", exact + " "},
+		{"newline-after", exact + "\n"},
+		{"nul-after", exact + "\x00"},
+		{"full-width", full(exact)},
+		{"cyrillic", strings.NewReplacer("a", "а", "e", "е", "o", "о").Replace(exact)},
+		{"zero-width", exact[:1] + "\u200b" + exact[1:]},
 		{"no-version", base},
 		{"version-zero", base + "_v0"},
 		{"next-version", base + "_v" + version + "9"},
 		{"leading-zero", base + "_v0" + version},
-		{"dash", strings.ReplaceAll(real, "_", "-")},
-		{"prefix", "functions." + real},
-		{"suffix", real + "_"},
-		{"path", "../" + real},
+		{"dash", strings.ReplaceAll(exact, "_", "-")},
+		{"prefix", "functions." + exact},
+		{"suffix", exact + "_"},
+		{"path", "../" + exact},
 		{"long", strings.Repeat("a", 5000)},
 	} {
-		if t.wire == real {
+		if t.wire == exact {
 			continue
 		}
 		r.with(join("dispatch", "names", t.name), cat.names(), func(ctx context.Context, l *live) *Failure {
@@ -114,7 +114,7 @@ func notEntered(c Case, s seen, codes ...envelope.Code) *Failure {
 // roles are runs that lack a tool: each tool is asked for by a run that may call every other but it.
 func (r *runner) roles(cat *catalogue) {
 	for _, p := range cat.tools {
-		var others, reads []string
+		others, reads := make([]string, 0, len(cat.tools)), make([]string, 0, len(cat.tools))
 		for _, q := range cat.tools {
 			switch {
 			case q.builtIn() || q.Name == p.Name:

@@ -63,7 +63,7 @@ func replay(fsys fs.FS, glob string) suite {
 				if seenNames[name]++; seenNames[name] > 1 {
 					name += fmt.Sprintf("-%d", seenNames[name])
 				}
-				r.with(name, cat.names(), func(ctx context.Context, l *live) *Failure { return c.play(ctx, l) })
+				r.with(name, cat.names(), c.play)
 			}
 		}
 	}

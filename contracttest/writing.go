@@ -186,7 +186,7 @@ func (a *act) finish() seen {
 		if a.w.commit.manifest.Write.Queued {
 			a.work()
 		}
-		before := append(s.entries, a.l.f.Probe.Entries()...)
+		before := slices.Concat(s.entries, a.l.f.Probe.Entries())
 		s = a.commitNow()
 		s.entries = append(before, s.entries...)
 	}

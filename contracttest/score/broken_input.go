@@ -164,10 +164,10 @@ func coerced(kind string, from func(v any) bool) func(m *meddler) {
 }
 
 var (
-	surrogate = regexp.MustCompile(`\\u[dD][89abcdefABCDEF][0-9a-fA-F]{2}`) //nolint:gochecknoglobals // a constant
-	bareZero  = regexp.MustCompile(`([:,\[])0+([1-9])`)                     //nolint:gochecknoglobals // a constant
-	comments  = regexp.MustCompile(`/\*.*?\*/|//.*|#.*`)                    //nolint:gochecknoglobals // a constant
-	lastComma = regexp.MustCompile(`,\s*([}\]])`)                           //nolint:gochecknoglobals // a constant
+	surrogate = regexp.MustCompile(`\\u[dD][89abcdefABCDEF][0-9a-fA-F]{2}`)
+	bareZero  = regexp.MustCompile(`([:,\[])0+([1-9])`)
+	comments  = regexp.MustCompile(`/\*.*?\*/|//.*|#.*`)
+	lastComma = regexp.MustCompile(`,\s*([}\]])`)
 )
 
 func brokenInput() []broken {

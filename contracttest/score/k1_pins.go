@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"testing/fstest"
 	"time"
 
 	"github.com/toolcontract/toolcontract/contracttest"
@@ -134,8 +133,8 @@ func orNone(err error) error {
 	return err
 }
 
-func pinned(make func() (*tool.Catalog, error), tools []string, f func(*tool.Catalog, []tool.Role) error) error {
-	c, err := make()
+func pinned(build func() (*tool.Catalog, error), tools []string, f func(*tool.Catalog, []tool.Role) error) error {
+	c, err := build()
 	if err != nil {
 		return err
 	}
@@ -153,7 +152,17 @@ const recordedCalls = `{"case":"good","tool":"request_review_v1","arguments":{"c
 
 // brokenReplays asks that recorded calls are not answered in another way.
 func brokenReplays() (killed, total int, details []string) {
-	files := fstest.MapFS{"calls.jsonl": {Data: []byte(recordedCalls)}, "empty.jsonl": {Data: []byte("\n")}, "cut.jsonl": {Data: []byte(recordedCalls[:300])}}
+	dir, err := os.MkdirTemp("", "score")
+	if err != nil {
+		return 0, 1, []string{err.Error()}
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	for name, text := range map[string]string{"calls.jsonl": recordedCalls, "empty.jsonl": "\n", "cut.jsonl": recordedCalls[:300]} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			return 0, 1, []string{err.Error()}
+		}
+	}
+	files := os.DirFS(dir)
 	check := func(b broken, glob string) error {
 		fresh, err := b.make()
 		if err != nil {

@@ -1,7 +1,7 @@
 package main
 
 import (
-	"encoding/json"
+	"encoding/json" //nolint:depguard // numbers of schemas keep their digits as json.Number, which the judge reads
 	"encoding/json/jsontext"
 	"fmt"
 	"maps"
@@ -180,8 +180,7 @@ func patternChanges(arg any) map[string]any {
 			*at = saved
 			n++
 		}
-		switch at.Op {
-		case syntax.OpRepeat:
+		if at.Op == syntax.OpRepeat {
 			more, fewer, less := saved, saved, saved
 			if more.Max >= 0 {
 				more.Max++
@@ -195,7 +194,8 @@ func patternChanges(arg any) map[string]any {
 				less.Max--
 				put("quantifier-less", less)
 			}
-		case syntax.OpCharClass:
+		}
+		if saved.Op == syntax.OpCharClass {
 			wide := saved
 			wide.Rune = slices.Clone(saved.Rune)
 			wide.Rune[len(wide.Rune)-1]++
@@ -210,7 +210,6 @@ func patternChanges(arg any) map[string]any {
 				tight.Rune[0]++
 				put("class-tighter", tight)
 			}
-		default:
 		}
 		for _, sub := range at.Sub {
 			walk(sub)
@@ -410,22 +409,20 @@ func samePattern(a, b any) string {
 	if errX == nil && errY == nil && x.Simplify().String() == y.Simplify().String() {
 		return "the same expression"
 	}
-	if _, upper, _ := caseless(x); strings.HasPrefix(q, "(?i)") && !upper {
+	if strings.HasPrefix(q, "(?i)") && !lettered(x) {
 		return "there is no letter"
 	}
 	return ""
 }
 
-// caseless reports whether any literal or class holds a letter.
-func caseless(x *syntax.Regexp) (n int, letters bool, _ error) {
+// lettered reports whether any literal or class holds a letter.
+func lettered(x *syntax.Regexp) bool {
 	for _, r := range x.Rune {
-		letters = letters || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
+			return true
+		}
 	}
-	for _, sub := range x.Sub {
-		_, l, _ := caseless(sub)
-		letters = letters || l
-	}
-	return 0, letters, nil
+	return slices.ContainsFunc(x.Sub, lettered)
 }
 
 func lookUp(at any, where string) map[string]any {

@@ -44,7 +44,7 @@ func k3(bool) (line string, details []string, met bool) {
 		"accept-all": func(c envelope.Call) envelope.Result {
 			return envelope.Result{OK: true, Tool: c.Tool, RequestID: "req_1", Data: jsontext.Value(`{}`)}
 		},
-		"panics": func(envelope.Call) envelope.Result { panic("hopeless") }, //nolint:forbidigo // it is what it is for
+		"panics": func(envelope.Call) envelope.Result { panic("hopeless") },
 	} {
 		b := broken{fixture: func(f *contracttest.Fixture) {
 			f.Session = func(run *tool.Run) contracttest.Session { return hopeless{run, answer} }

@@ -19,7 +19,7 @@ const (
 )
 
 func since(begin time.Time) time.Duration {
-	return time.Since(begin) //nolint:forbidigo // it is what is measured
+	return time.Since(begin)
 }
 
 // speed makes and judges the cases of a nested union, runs the whole of a typical catalogue, and compares bytes.
@@ -35,14 +35,14 @@ func speed(bool) (line string, details []string, met bool) {
 	}
 	rate := 0.0
 	for range rounds {
-		begin := time.Now() //nolint:forbidigo // it is what is measured
+		begin := time.Now()
 		cases, err := contracttest.Cases(union, "preview_refund_v1")
 		if err != nil {
 			return err.Error(), nil, false
 		}
 		rate = max(rate, float64(len(cases))/since(begin).Seconds())
 	}
-	begin := time.Now() //nolint:forbidigo // it is what is measured
+	begin := time.Now()
 	report := contracttest.Check(contracttest.Make(func() (*contracttest.Fixture, error) { return shop.Fixture(typical) }))
 	took := since(begin)
 	stable := sameBytes(union)

@@ -131,7 +131,7 @@ func (m *meddler) Call(ctx context.Context, c envelope.Call) envelope.Result {
 	}
 	r := m.run.Call(ctx, sent)
 	if m.accept != nil && r.Error != nil && m.accept(sent, r.Error) {
-		m.f.Probe.Enter(c.Tool, jsontext.Value(sent.Arguments))
+		m.f.Probe.Enter(c.Tool, sent.Arguments)
 		return envelope.Result{OK: true, Tool: r.Tool, RequestID: r.RequestID, Data: jsontext.Value(`{}`)}
 	}
 	if m.after != nil {
