@@ -107,7 +107,8 @@ func (t *teller) operators(request string) {
 	stderr := ""
 	for _, kept := range append(item.Before, item) {
 		if kept.Source == "jobctl.show" {
-			t.say("%-11s rule %s, %d bytes: %q", kept.Source, kept.Rule, len(kept.Raw), kept.Raw)
+			first, _, _ := strings.Cut(string(kept.Raw), "\n")
+			t.say("%-11s rule %s: %q", kept.Source, kept.Rule, first)
 			if kept.Rule == "stderr" {
 				stderr = string(kept.Raw)
 			}

@@ -221,7 +221,11 @@ func emitter(t *testing.T, stdout, stderr []byte, exit int) upstream.Local {
 	for i, text := range [][]byte{stdout, stderr} {
 		require.NoError(t, os.WriteFile(files[i], text, 0o600))
 	}
-	return command(t, slices.Concat([]string{"emit"}, files, []string{strconv.Itoa(exit)})...)
+	c := command(t, slices.Concat([]string{"emit"}, files, []string{strconv.Itoa(exit)})...)
+	if testing.CoverMode() != "" {
+		c.Env["GOCOVERDIR"] = dir // otherwise the binary complains on standard error
+	}
+	return c
 }
 
 // command is the test binary as a command.
