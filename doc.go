@@ -17,7 +17,8 @@
 //     (Refused, NotSent, Running) that say what a provider's answer means for a write.
 //   - redact: what must not cross it. Secret values, canonical form, digests, sealing, opaque references, visible text.
 //   - redact/audit: who did what, without the values. Events, sinks, the quarantine for causes.
-//   - validate: limits, strict JSON, schemas from struct types, closed unions, exact decoding.
+//   - validate: limits, strict JSON, schemas from struct types, closed unions, exact decoding. validate/upstream holds
+//     the responses of other systems to contracts of their own.
 //   - approval: proposals, decisions, the policy table, authority, and the store that keeps them. approval/approvaltest
 //     checks an implementation of the store against every rule.
 //     approval/sqlitestore and approval/pgstore keep them for good.
@@ -25,6 +26,8 @@
 //     idem/sqliteledger and idem/pgledger are durable ones.
 //   - tool: definitions, the catalogue, roles, runs, the dispatcher that puts all of the above in its one order, and the
 //     worker that goes on where a commit was left. tool/tooltest checks a pair of stores under a dispatcher.
+//   - approval/approvalweb: the page on which people decide, and the operator's queue of unknown outcomes.
+//   - contracttest: contract tests generated from a catalogue, for users' go test.
 //   - examples: runnable programs that use the public API only. Start with examples/addresschange.
 //
 // # Guarantees
