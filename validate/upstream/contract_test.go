@@ -104,6 +104,18 @@ func TestOrderOfTheContract(t *testing.T) {
 		{name: "too many", why: "the list's own place", doc: with(`"seq":2}`, `"seq":2},{"city":"a","seq":3},{"city":"b","seq":4}`), field: "stops", rule: "maxItems"},
 		{name: "whole number with a fraction", why: "2.0 is none to other readers", doc: with(`"pieces":2`, `"pieces":2.0`), field: "pieces", rule: "type"},
 		{name: "whole number with an exponent", why: "2e0 neither", doc: with(`"pieces":2`, `"pieces":2e0`), field: "pieces", rule: "type"},
+		{
+			name: "whole number with a fraction before a missing field", why: "in its place among the fields",
+			doc: strings.Replace(with(`"pieces":2`, `"pieces":2.0`), `"note":null,`, "", 1), field: "pieces", rule: "type",
+		},
+		{
+			name: "long number after a bad value", why: "a limit does not come first here",
+			doc: strings.Replace(with(`1.5`, `1.`+strings.Repeat("5", 60)), `"p1"`, `""`, 1), field: "id", rule: "minLength",
+		},
+		{
+			name: "small exponent after a bad value", why: "nor does this one",
+			doc: strings.Replace(with(`1.5`, `1e-99999`), `"p1"`, `""`, 1), field: "id", rule: "minLength",
+		},
 		{name: "fraction where it may be", why: "a number is not only whole", doc: with(`1.5`, `1.5e1`)},
 		{name: "long number", why: "named where it is declared", doc: with(`1.5`, `1.`+strings.Repeat("5", 60)), field: "weight", rule: "limit"},
 		{name: "huge exponent", why: "1e999999999 is compared by nobody", doc: with(`1.5`, `1e999999999`), field: "weight", rule: "limit"},

@@ -594,7 +594,12 @@ func (f failing) RoundTrip(*http.Request) (*http.Response, error) { return nil, 
 
 func TestProof(t *testing.T) {
 	t.Parallel()
-	w := serve(t, func(n int, _ *http.Request) script { return script{status: []int{409, 409, 500}[n-1]} })
+	w := serve(t, func(n int, _ *http.Request) script {
+		if n == 4 {
+			return ok(`{}`)
+		}
+		return script{status: []int{409, 409, 500}[n-1]}
+	})
 	c := client(t, reviews(w.origin))
 	ask := func() error {
 		_, err := c.Ask(t.Context(), caller, reviewQuery{"CR-4471"})
@@ -607,6 +612,8 @@ func TestProof(t *testing.T) {
 	require.Equal(t, envelope.ProofNothing, proof, "a status that is not declared final proves nothing")
 	proof, _, _ = envelope.Proven(upstream.Proof(ask(), 409))
 	require.Equal(t, envelope.ProofNothing, proof)
+	proof, _, _ = envelope.Proven(upstream.Proof(ask(), 200))
+	require.Equal(t, envelope.ProofNothing, proof, "a success that broke its contract is no refusal, whatever is declared")
 }
 
 // A connection that dies under a request is not a reason for net/http to send it again.

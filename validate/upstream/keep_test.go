@@ -91,10 +91,13 @@ func TestQuarantineThatFails(t *testing.T) {
 	t.Parallel()
 	lost := errors.New("disk full")
 	q := &brokenQuarantine{err: lost}
-	def := reviews(serve(t, always(ok(`{}`))).origin)
+	def := reviews(serve(t, always(ok(goodReview))).origin)
 	def.Operation.Host.Quarantine = q
 	ctx, cancel := context.WithCancel(t.Context())
-	def.Operation.Check = nil
+	def.Operation.Same = func(reviewQuery, reviewStatus) error {
+		cancel() // the caller goes while the answer is looked at
+		return errors.New("another")
+	}
 	e, r := func() (*envelope.Error, string) {
 		defer cancel()
 		_, err := client(t, def).Ask(ctx, caller, reviewQuery{"CR-4471"})
