@@ -39,11 +39,11 @@ type wireMatch struct {
 }
 
 type wireRequirement struct {
-	Level    Level  `json:"level"`
-	Role     string `json:"role"`
-	Group    string `json:"group"`
-	Self     bool   `json:"self"`
-	Lifetime string `json:"lifetime"`
+	Level    Level   `json:"level"`
+	Role     *string `json:"role"` // a pointer: what is written and empty is a template that nobody filled
+	Group    *string `json:"group"`
+	Self     bool    `json:"self"`
+	Lifetime *string `json:"lifetime"`
 }
 
 // ParseTable reads a policy file: one JSON object of at most MaxTable bytes,
@@ -51,7 +51,7 @@ type wireRequirement struct {
 //	{"version":1,"rules":[{"when":{"tools":["commit_address_change_v2"]},"require":{"level":"one","role":"support","lifetime":"15m"}}]}
 //
 // with the members of [Match] and [Requirement] in snake_case (amount_up_to, recipients_outside) and lifetimes as
-// [time.ParseDuration] reads them. It is strict: unknown and duplicate members, null, empty lists, a rule without
+// [time.ParseDuration] reads them. It is strict: unknown and duplicate members, null, empty lists and names, a rule without
 // "when" or "require" (an empty "when" is written out: {}), invalid UTF-8 and trailing data are errors, and so is every
 // fault that [Table.Lint] finds. All faults of a well-formed file are reported together; none of them holds a value of
 // the file.
@@ -140,14 +140,27 @@ func (w wireRule) rule() (Rule, error) {
 }
 
 func (w wireRequirement) requirement() (Requirement, error) {
-	r := Requirement{Level: w.Level, Role: w.Role, Group: w.Group, Self: w.Self}
-	if w.Lifetime == "" {
-		return r, nil
+	r := Requirement{Level: w.Level, Self: w.Self}
+	var faults []error
+	for _, name := range [...]struct {
+		of   string
+		text *string
+		to   *string
+	}{{"role", w.Role, &r.Role}, {"group", w.Group, &r.Group}} {
+		switch {
+		case name.text == nil:
+		case !said(*name.text):
+			faults = append(faults, fmt.Errorf("require: %s is empty", name.of))
+		default:
+			*name.to = *name.text
+		}
 	}
-	d, err := time.ParseDuration(w.Lifetime)
-	if err != nil || d == 0 {
-		return r, errors.New("require: lifetime is not a duration above zero")
+	if w.Lifetime != nil {
+		d, err := time.ParseDuration(*w.Lifetime)
+		if err != nil || d == 0 {
+			faults = append(faults, errors.New("require: lifetime is not a duration above zero"))
+		}
+		r.Lifetime = d
 	}
-	r.Lifetime = d
-	return r, nil
+	return r, errors.Join(faults...)
 }

@@ -139,3 +139,29 @@ func FuzzParseTable(f *testing.F) {
 		require.True(t, matched || r.Level == approval.Deny)
 	})
 }
+
+// A file that is made from a template whose variable is not set must not loosen the policy without a word.
+func TestParseTableRefusesEmptyNames(t *testing.T) {
+	t.Parallel()
+	for _, member := range []string{`"lifetime":""`, `"group":""`, `"role":""`, `"group":" "`, `"group":"\u200b"`} {
+		require := require.New(t)
+		_, err := approval.ParseTable(strings.NewReader(`{"version":1,"rules":[{"when":{},"require":{"level":"one","self":true,` + member + `}}]}`))
+		require.ErrorContains(err, "rule 0", member)
+	}
+}
+
+func TestInvisibleReasonIsNone(t *testing.T) {
+	t.Parallel()
+	p := approval.Proposal{
+		ID: "p_0001", Tenant: "t", Run: "r", Tool: "commit_x_v1", Requester: approval.Principal{Kind: approval.Person, Tenant: "t", Subject: "ada"},
+		Plan: []byte(`{}`), Digest: "d", Target: approval.Target{Type: "x", ID: "1"}, Resource: "x/1", Summary: "s", PolicyVersion: 1,
+		Requirement: approval.Requirement{Level: approval.One, Role: "lead"}, Lifetime: time.Hour,
+	}
+	store := approval.NewMemory(nil)
+	_, err := store.Create(t.Context(), p)
+	require.NoError(t, err)
+	for _, reason := range []string{"\u200b", " \u2060\ufeff ", "\u00ad"} {
+		_, err = store.Decide(t.Context(), "t", "p_0001", approval.Decision{By: approval.Principal{Kind: approval.Person, Tenant: "t", Subject: "bo"}, Digest: "d", Reason: reason})
+		require.ErrorIs(t, err, approval.ErrReason, "%q", reason)
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/toolcontract/toolcontract/internal/ids"
@@ -157,12 +158,17 @@ func (r Record) admits(d Decision) error {
 		return ErrNotAllowed
 	case d.By.Is(r.Proposal.Requester) && !need.Self:
 		return ErrSelf
-	case !d.Approved && strings.TrimSpace(d.Reason) == "",
+	case !d.Approved && !said(d.Reason),
 		utf8.RuneCountInString(d.Reason) > MaxReason,
 		!utf8.ValidString(d.Reason), strings.ContainsRune(d.Reason, 0):
 		return ErrReason
 	}
 	return nil
+}
+
+// said reports whether a text has a character that a person can see.
+func said(text string) bool {
+	return strings.ContainsFunc(text, func(r rune) bool { return unicode.IsGraphic(r) && !unicode.IsSpace(r) })
 }
 
 // decisionID names the one decision that an approver can make on a proposal; so a write that is repeated because its

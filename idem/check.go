@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -100,10 +101,15 @@ func (o Outcome) Validate() error {
 	return checkResult("outcome", o.Result)
 }
 
+// said reports whether a text has a character that a person can see.
+func said(text string) bool {
+	return strings.ContainsFunc(text, func(r rune) bool { return unicode.IsGraphic(r) && !unicode.IsSpace(r) })
+}
+
 // Validate reports the fault of a resolution that Resolve refuses whatever the operation; it is ErrInvalid.
 func (r Resolution) Validate() error {
 	switch {
-	case r.By == "" || r.Reason == "" || r.Evidence == "":
+	case r.By == "" || !said(r.Reason) || !said(r.Evidence):
 		return invalid("resolution: by, reason and evidence must be said")
 	case !clean(r.By) || !clean(r.Reason) || !clean(r.Evidence):
 		return invalid("resolution: no text")

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/toolcontract/toolcontract/approval"
@@ -72,7 +73,11 @@ func (s sent) field(name string) string { return s.values.Get(name) }
 
 // text returns a field that a person wrote: line ends as LF, outer spaces gone.
 func (s sent) text(name string) string {
-	return strings.TrimSpace(strings.ReplaceAll(s.field(name), "\r\n", "\n"))
+	text := strings.TrimSpace(strings.ReplaceAll(s.field(name), "\r\n", "\n"))
+	if !strings.ContainsFunc(text, unicode.IsGraphic) { // nothing that a person can see was said
+		return ""
+	}
+	return text
 }
 
 // again returns what a person wrote, for the page that says what to mend.
