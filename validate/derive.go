@@ -63,12 +63,12 @@ func (d *deriver) fail(where, format string, args ...any) {
 
 // whole makes the schema of one type; named composite types within it become references.
 func (d *deriver) whole(t reflect.Type, where string) *jsonschema.Schema {
-	if u, ok := reflect.Zero(t).Interface().(unionType); ok {
-		return d.union(t, u, where)
-	}
 	if why := refused(t); why != "" {
 		d.fail(where, "%s", why)
 		return &jsonschema.Schema{}
+	}
+	if u, ok := reflect.Zero(t).Interface().(unionType); ok {
+		return d.union(t, u, where)
 	}
 	if known(t) == nil && !hooked(t) && t.Kind() == reflect.Struct {
 		return d.structure(t, where)
@@ -277,6 +277,10 @@ func (d *deriver) complete(t reflect.Type, s *jsonschema.Schema, where string) {
 	t = bare(t)
 	if why := refused(t); why != "" {
 		d.fail(where, "%s", why)
+		return
+	}
+	if t.Kind() == reflect.Struct && t.Name() == "" && t.NumField() > 0 {
+		d.fail(where, "a struct type without a name is not looked into; give the type a name")
 		return
 	}
 	if name, ok := definition(s); ok {

@@ -134,6 +134,9 @@ func refused(t reflect.Type) string {
 		return ""
 	}
 	if _, ok := reflect.Zero(t).Interface().(unionType); ok && t.Kind() == reflect.Struct {
+		if t.NumField() != 1 || t.Field(0).Anonymous {
+			return t.String() + " embeds a union, whose form would be all that is written of it; give the union a field of its own"
+		}
 		return ""
 	}
 	hook := reflect.TypeFor[hooker]()

@@ -60,6 +60,8 @@ func (d *deriver) tags(f reflect.StructField, path string) tags {
 		case !pair:
 			d.fail(path, "the word %q of the jsonschema tag is not understood (a comma inside a pattern is written \\\\,)", word)
 		case name == "title" || name == "description":
+		case bare(f.Type).Kind() == reflect.Array && (name == "minItems" || name == "maxItems"):
+			d.fail(path, "the keyword %q: an array has the length of its type", name)
 		case !slices.Contains(allowed, name):
 			d.fail(path, "the keyword %q of the jsonschema tag is not understood for %s", name, f.Type)
 		default:
