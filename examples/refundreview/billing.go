@@ -37,11 +37,14 @@ type charge struct {
 type oldCharge struct {
 	ID     string `json:"id" jsonschema:"pattern=^bc-[0-9]{1\\,10}$"`
 	State  string `json:"state" jsonschema:"enum=SETTLED,enum=DISPUTED,enum=REFUNDED"`
-	Amount struct {
-		Value    int64  `json:"value" jsonschema:"minimum=0"`
-		Currency string `json:"currency" jsonschema:"pattern=^[A-Z]{3}$"`
-	} `json:"amount"`
+	Amount oldAmount `json:"amount"`
+
 	RefundDeadline time.Time `json:"refund_deadline"`
+}
+
+type oldAmount struct {
+	Value    int64  `json:"value" jsonschema:"minimum=0"`
+	Currency string `json:"currency" jsonschema:"pattern=^[A-Z]{3}$"`
 }
 
 func (o oldCharge) present() (charge, error) {
