@@ -35,8 +35,8 @@ type charge struct {
 
 // oldCharge is the form that billing sent until last year, and still sends from one of its regions.
 type oldCharge struct {
-	ID     string `json:"id" jsonschema:"pattern=^bc-[0-9]{1\\,10}$"`
-	State  string `json:"state" jsonschema:"enum=SETTLED,enum=DISPUTED,enum=REFUNDED"`
+	ID     string    `json:"id" jsonschema:"pattern=^bc-[0-9]{1\\,10}$"`
+	State  string    `json:"state" jsonschema:"enum=SETTLED,enum=DISPUTED,enum=REFUNDED"`
 	Amount oldAmount `json:"amount"`
 
 	RefundDeadline time.Time `json:"refund_deadline"`
