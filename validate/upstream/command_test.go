@@ -1,8 +1,10 @@
 package upstream_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -219,4 +221,28 @@ func TestCommandEndsWithItsContext(t *testing.T) {
 	_, err = c.Ask(ctx, caller, reviewQuery{"CR-4471"})
 	require.ErrorIs(t, err, context.Canceled)
 	require.True(t, upstream.Unsent(err))
+}
+
+func TestNoEnvironmentIsAnEmptyOne(t *testing.T) {
+	t.Parallel()
+	const env = "/usr/bin/env"
+	if _, err := os.Stat(env); err != nil {
+		t.Skip("no " + env + " here to print an environment")
+	}
+	var out bytes.Buffer
+	exit, err := upstream.Local{Path: env}.Run(t.Context(), upstream.Job{Caller: caller, Stdout: &out, Stderr: io.Discard})
+	require.NoError(t, err)
+	require.Zero(t, exit)
+	require.Empty(t, out.String(), "nothing is inherited")
+}
+
+func TestStderrIsBounded(t *testing.T) {
+	t.Parallel()
+	o := newObserved(t)
+	def := reviewCommand(emitter(t, nil, bytes.Repeat([]byte("x"), 100<<10), 0))
+	def.Operation.Host = o.host
+	_, _ = commandRefusal(t.Context(), t, def)
+	item, err := o.quarantine.Open(t.Context(), "staff", caller.RequestID)
+	require.NoError(t, err)
+	require.Len(t, item.Before[0].Raw, 64<<10, "its beginning; the command is not stopped for it")
 }
