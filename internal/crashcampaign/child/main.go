@@ -88,7 +88,7 @@ func play(ctx context.Context, o options) error {
 	}
 	working := make(chan error, 1)
 	go func() { working <- w.Run(ctx) }()
-	c := client{run: run, ledger: ledger, patience: o.patience}
+	c := client{run: run, ledger: ledger, patience: o.patience, replayed: o.contract == string(idem.ReplaySafe)}
 	if o.drain != "" {
 		return c.drain(ctx, o.drain)
 	}
@@ -100,6 +100,7 @@ type client struct {
 	run      *tool.Run
 	ledger   idem.Ledger
 	patience time.Duration
+	replayed bool // what is unknown is sent again, after back-offs of up to a minute
 }
 
 func (c client) deposit(ctx context.Context, o options) error {
@@ -171,7 +172,7 @@ func (c client) settle(ctx context.Context, ids []string) (map[string]idem.State
 				states[id] = rec.State
 				asked[id] = 0
 			}
-			if asked[id]++; !states[id].Terminal() && (states[id] != idem.Unknown || asked[id] < 200) {
+			if asked[id]++; !states[id].Terminal() && (states[id] != idem.Unknown || c.replayed || asked[id] < 200) {
 				open++
 			}
 		}
