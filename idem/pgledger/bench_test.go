@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
@@ -84,7 +85,25 @@ func BenchmarkReplay(b *testing.B) {
 			}
 		})
 	})
-	b.Run("raw", func(b *testing.B) {
+	b.Run("row", func(b *testing.B) { // the same columns, by the driver alone, and not looked at
+		b.SetParallelism(clients)
+		peek := pgledger.Statements()["peek"][0]
+		var n atomic.Int64
+		b.RunParallel(func(pb *testing.PB) {
+			for pb.Next() {
+				rows, err := pool.Query(context.Background(), peek, pgx.QueryResultFormats{pgx.BinaryFormatCode}, "acme", fmt.Sprintf("op_%d", n.Add(1)%stock))
+				if err != nil {
+					b.Error(err)
+					continue
+				}
+				for rows.Next() {
+					rows.RawValues()
+				}
+				rows.Close()
+			}
+		})
+	})
+	b.Run("four columns", func(b *testing.B) {
 		b.SetParallelism(clients)
 		var n atomic.Int64
 		b.RunParallel(func(pb *testing.PB) {
