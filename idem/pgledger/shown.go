@@ -51,7 +51,7 @@ func decodeShown(cols [][]byte, k idem.Key) (*row, time.Time, error) {
 	c, a := &r.Command, &r.Attempt
 	c.Key = k
 	c.RequestHash, c.Run, c.Resource = d.text(), d.text(), d.text()
-	command := d.jsonb()
+	command := d.next() // read before the buffer is used again
 	c.Seq, r.State, r.Token = d.int(), idem.State(d.text()), d.text()
 	r.Dispatches, r.late = int(d.int()), int(d.int())
 	r.CreatedAt, r.UpdatedAt, r.LeaseUntil, r.RetryAt, r.RunningUntil = d.time(), d.time(), d.time(), d.time(), d.time()
@@ -94,16 +94,6 @@ func (d *decoder) bytes() []byte {
 		return nil
 	}
 	return append([]byte{}, b...)
-}
-
-// jsonb is led by the version of its form.
-func (d *decoder) jsonb() []byte {
-	b := d.next()
-	if len(b) == 0 || b[0] != 1 {
-		d.bad = true
-		return nil
-	}
-	return b[1:]
 }
 
 func (d *decoder) int() int64 {

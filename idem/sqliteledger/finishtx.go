@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"time"
 
 	"github.com/toolcontract/toolcontract/idem"
 	"github.com/toolcontract/toolcontract/idem/internal/stored"
@@ -33,20 +32,16 @@ func FinishTx(ctx context.Context, tx *sql.Tx, out any) error {
 	if err != nil {
 		return wrap("finish", err)
 	}
-	now, err := l.now(ctx, tx)
-	if err != nil {
-		return wrap("finish", err)
-	}
-	return l.finishIn(ctx, tx, now, h.Claim, o, s)
+	return l.finishIn(ctx, l.writing.in(tx), h.Claim, o, s)
 }
 
-func (l *Ledger) finishIn(ctx context.Context, tx *sql.Tx, now time.Time, c idem.Claim, o idem.Outcome, s stored.Sealed) error {
-	r, err := load(ctx, tx, c.Key)
+func (l *Ledger) finishIn(ctx context.Context, q querier, c idem.Claim, o idem.Outcome, s stored.Sealed) error {
+	r, err := l.load(ctx, q, c.Key)
 	if err != nil {
 		return wrap("finish", err)
 	}
-	if err := r.FinishSealed(now, c, o, s); err != nil {
+	if err := r.FinishSealed(r.now, c, o, s); err != nil {
 		return err
 	}
-	return wrap("finish", save(ctx, tx, r))
+	return wrap("finish", save(ctx, q, &r.Row))
 }

@@ -14,17 +14,13 @@ import (
 )
 
 // write runs f in a writing transaction and commits it unless f fails.
-func (l *Ledger) write(ctx context.Context, f func(tx *sql.Tx, now time.Time) error) error {
+func (l *Ledger) write(ctx context.Context, f func(q querier) error) error {
 	return patiently(ctx, func() error {
 		tx, err := l.writer.BeginTx(ctx, nil)
 		if err != nil {
 			return err
 		}
-		now, err := l.now(ctx, tx)
-		if err == nil {
-			err = f(tx, now)
-		}
-		if err != nil {
+		if err := f(l.writing.in(tx)); err != nil {
 			_ = tx.Rollback() // the cause is err; a transaction that could not be rolled back dies with its connection
 			return err
 		}
@@ -33,33 +29,29 @@ func (l *Ledger) write(ctx context.Context, f func(tx *sql.Tx, now time.Time) er
 }
 
 // update runs step on the row of k and commits what it changed, also when step refused: a refusal is no failure.
-func (l *Ledger) update(ctx context.Context, op string, k idem.Key, reap bool, step func(now time.Time, waiting bool, r *stored.Row) error) (stored.View, error) {
+func (l *Ledger) update(ctx context.Context, op string, k idem.Key, reap bool, step func(r *row) error) (stored.View, error) {
 	var v stored.View
 	var refusal error
-	err := l.write(ctx, func(tx *sql.Tx, now time.Time) error {
-		r, err := load(ctx, tx, k)
+	err := l.write(ctx, func(q querier) error {
+		r, err := l.load(ctx, q, k)
 		if err != nil {
 			return err
 		}
-		var waiting bool
-		if err := tx.QueryRowContext(ctx, "SELECT waiting > 0 FROM ledger_meta").Scan(&waiting); err != nil {
-			return err
-		}
 		if reap {
-			r.Reap(now)
+			r.Reap(r.now)
 		}
 		restored := r.Restored
-		refusal = step(now, waiting, r)
+		refusal = step(r)
 		r.Explain()
 		if restored && !r.Restored {
-			if _, err := tx.ExecContext(ctx, "UPDATE ledger_meta SET waiting = waiting - 1"); err != nil {
+			if _, err := q.ExecContext(ctx, "UPDATE ledger_meta SET waiting = waiting - 1"); err != nil {
 				return err
 			}
 		}
-		if err := save(ctx, tx, r); err != nil {
+		if err := save(ctx, q, &r.Row); err != nil {
 			return err
 		}
-		v, err = look(ctx, tx, r, now)
+		v, err = look(ctx, q, r)
 		return err
 	})
 	if err != nil {
@@ -89,18 +81,21 @@ func (l *Ledger) Admit(ctx context.Context, c idem.Command, consumedBefore bool)
 	}
 	var v stored.View
 	there := false
-	err = l.write(ctx, func(tx *sql.Tx, now time.Time) error {
-		r, err := load(ctx, tx, c.Key)
-		if !errors.Is(err, idem.ErrNotFound) {
-			if err == nil {
-				there = true
-				v, err = look(ctx, tx, r, now)
-			}
+	err = l.write(ctx, func(q querier) error {
+		fresh, err := l.insertNew(ctx, q, c, consumedBefore, body)
+		if err != nil {
 			return err
 		}
-		r, err = insertNew(ctx, tx, now, c, consumedBefore, body)
-		v = stored.View{Row: r, Now: now}
-		crashpoint.Hit(crashpoint.InAdmit)
+		if fresh != nil {
+			v = stored.View{Row: fresh, Now: fresh.CreatedAt}
+			crashpoint.Hit(crashpoint.InAdmit)
+			return nil
+		}
+		r, err := l.load(ctx, q, c.Key)
+		if err == nil {
+			there = true
+			v, err = look(ctx, q, r)
+		}
 		return err
 	})
 	if there || err != nil {
@@ -111,22 +106,30 @@ func (l *Ledger) Admit(ctx context.Context, c idem.Command, consumedBefore bool)
 	return v.Record(v.Now, nil, nil), idem.Admitted, nil
 }
 
-func insertNew(ctx context.Context, tx *sql.Tx, now time.Time, c idem.Command, forgotten bool, body []byte) (*stored.Row, error) {
+// admission reads what an admission is judged by: whether the key is there, and the resource's row.
+func (l *Ledger) admission() string {
+	return `SELECT EXISTS (SELECT 1 FROM agent_command WHERE tenant_id = ?1 AND operation_id = ?2), m.waiting > 0, coalesce(r.seq, m.floor),
+		coalesce(r.open_operation, ''), ` + l.clock + `
+		FROM ledger_meta m LEFT JOIN agent_resource r ON r.tenant_id = ?1 AND r.resource = ?3`
+}
+
+// insertNew returns no row where the key is there already.
+func (l *Ledger) insertNew(ctx context.Context, q querier, c idem.Command, forgotten bool, body []byte) (*stored.Row, error) {
 	r := new(stored.Row)
-	var waiting bool
-	err := tx.QueryRowContext(ctx, `SELECT m.waiting > 0, coalesce(r.seq, m.floor), coalesce(r.open_operation, '')
-		FROM ledger_meta m LEFT JOIN agent_resource r ON r.tenant_id = ? AND r.resource = ?`, c.Key.Tenant, c.Resource).Scan(&waiting, &r.Slot.Seq, &r.Slot.Open)
-	if err != nil {
+	var there, waiting bool
+	var ms int64
+	err := q.QueryRowContext(ctx, l.admission(), c.Key.Tenant, c.Key.Operation, c.Resource).Scan(&there, &waiting, &r.Slot.Seq, &r.Slot.Open, &ms)
+	switch {
+	case err != nil || there:
 		return nil, err
-	}
-	if waiting {
+	case waiting:
 		return nil, idem.ErrBusy
 	}
-	if r.Entry, err = idem.NewEntry(now, c, forgotten, &r.Slot); err != nil {
+	if r.Entry, err = idem.NewEntry(time.UnixMilli(ms).UTC(), c, forgotten, &r.Slot); err != nil {
 		return nil, err
 	}
 	r.Sealed.Body = body
-	return r, insert(ctx, tx, r)
+	return r, insert(ctx, q, r)
 }
 
 // replay answers from a row that is there.
@@ -153,13 +156,13 @@ func (l *Ledger) replay(ctx context.Context, c idem.Command, v stored.View, err 
 	return rec, how, wrap("admit", err)
 }
 
-func nothing(time.Time, bool, *stored.Row) error { return nil }
+func nothing(*row) error { return nil }
 
 // take is update for a step that hands out a claim.
-func (l *Ledger) take(ctx context.Context, op string, k idem.Key, lease time.Duration, step func(now time.Time, waiting bool, r *stored.Row) (idem.Claim, error)) (idem.Claim, error) {
+func (l *Ledger) take(ctx context.Context, op string, k idem.Key, lease time.Duration, step func(r *row) (idem.Claim, error)) (idem.Claim, error) {
 	var c idem.Claim
-	v, err := l.update(ctx, op, k, true, func(now time.Time, waiting bool, r *stored.Row) (err error) {
-		c, err = step(now, waiting, r)
+	v, err := l.update(ctx, op, k, true, func(r *row) (err error) {
+		c, err = step(r)
 		return err
 	})
 	if err != nil {
@@ -176,32 +179,32 @@ func (l *Ledger) take(ctx context.Context, op string, k idem.Key, lease time.Dur
 // Claim implements [idem.Ledger].
 func (l *Ledger) Claim(ctx context.Context, k idem.Key, worker string, lease time.Duration) (idem.Claim, error) {
 	token := rand.Text()
-	return l.take(ctx, "claim", k, lease, func(now time.Time, waiting bool, r *stored.Row) (idem.Claim, error) {
-		return r.Claim(now, &r.Slot, waiting, token, worker, lease)
+	return l.take(ctx, "claim", k, lease, func(r *row) (idem.Claim, error) {
+		return r.Claim(r.now, &r.Slot, r.waiting, token, worker, lease)
 	})
 }
 
 // ClaimOpen implements [idem.Ledger].
 func (l *Ledger) ClaimOpen(ctx context.Context, k idem.Key, worker string, lease time.Duration) (idem.Claim, error) {
 	token := rand.Text()
-	return l.take(ctx, "claim open", k, lease, func(now time.Time, _ bool, r *stored.Row) (idem.Claim, error) {
-		return r.ClaimOpen(now, token, worker, lease)
+	return l.take(ctx, "claim open", k, lease, func(r *row) (idem.Claim, error) {
+		return r.ClaimOpen(r.now, token, worker, lease)
 	})
 }
 
 // Resend implements [idem.Ledger].
 func (l *Ledger) Resend(ctx context.Context, c idem.Claim, lease time.Duration) (idem.Claim, error) {
 	token := rand.Text()
-	return l.take(ctx, "resend", c.Key, lease, func(now time.Time, waiting bool, r *stored.Row) (idem.Claim, error) {
-		return r.Resend(now, c, waiting, token, lease)
+	return l.take(ctx, "resend", c.Key, lease, func(r *row) (idem.Claim, error) {
+		return r.Resend(r.now, c, r.waiting, token, lease)
 	})
 }
 
 // Renew implements [idem.Ledger].
 func (l *Ledger) Renew(ctx context.Context, c idem.Claim, lease time.Duration) (idem.Claim, error) {
 	var renewed idem.Claim
-	_, err := l.update(ctx, "renew", c.Key, true, func(now time.Time, _ bool, r *stored.Row) (err error) {
-		renewed, err = r.Renew(now, c, lease)
+	_, err := l.update(ctx, "renew", c.Key, true, func(r *row) (err error) {
+		renewed, err = r.Renew(r.now, c, lease)
 		return err
 	})
 	return renewed, err
@@ -216,8 +219,8 @@ func (l *Ledger) Finish(ctx context.Context, c idem.Claim, o idem.Outcome) (idem
 	if err != nil {
 		return idem.Record{}, wrap("finish", err)
 	}
-	v, err := l.update(ctx, "finish", c.Key, false, func(now time.Time, _ bool, r *stored.Row) error {
-		return r.FinishSealed(now, c, o, s)
+	v, err := l.update(ctx, "finish", c.Key, false, func(r *row) error {
+		return r.FinishSealed(r.now, c, o, s)
 	})
 	if errors.Is(err, idem.ErrFenced) {
 		if kept := l.keep(ctx, v, c, o); kept != nil {
@@ -241,8 +244,12 @@ func (l *Ledger) keep(ctx context.Context, v stored.View, c idem.Claim, o idem.O
 	if err != nil {
 		return err
 	}
-	return l.write(ctx, func(tx *sql.Tx, now time.Time) error {
-		return run(ctx, tx, stmt{`INSERT INTO agent_evidence SELECT tenant_id, operation_id, ?, ?, ?, ?, ?, ? FROM agent_command
+	return l.write(ctx, func(q querier) error {
+		now, err := l.now(ctx, q)
+		if err != nil {
+			return err
+		}
+		return run(ctx, q, stmt{`INSERT INTO agent_evidence SELECT tenant_id, operation_id, ?, ?, ?, ?, ?, ? FROM agent_command
 			WHERE tenant_id = ? AND operation_id = ? AND tomb_at IS NULL ON CONFLICT DO NOTHING`, []any{
 			e.Generation, o.State, toMicros(now), o.Receipt, s.Result, s.Failure, c.Key.Tenant, c.Key.Operation,
 		}})
@@ -251,8 +258,8 @@ func (l *Ledger) keep(ctx context.Context, v stored.View, c idem.Claim, o idem.O
 
 // Close implements [idem.Ledger].
 func (l *Ledger) Close(ctx context.Context, k idem.Key, to idem.State, reason envelope.Code) (idem.Record, error) {
-	v, refusal := l.update(ctx, "close", k, true, func(now time.Time, _ bool, r *stored.Row) error {
-		return r.Close(now, to, reason)
+	v, refusal := l.update(ctx, "close", k, true, func(r *row) error {
+		return r.Close(r.now, to, reason)
 	})
 	if v.Row == nil {
 		return idem.Record{}, refusal
@@ -273,8 +280,8 @@ func (l *Ledger) Resolve(ctx context.Context, k idem.Key, res idem.Resolution) (
 	if err != nil {
 		return idem.Record{}, wrap("resolve", err)
 	}
-	v, err := l.update(ctx, "resolve", k, true, func(now time.Time, _ bool, r *stored.Row) error {
-		return r.ResolveSealed(now, res, s)
+	v, err := l.update(ctx, "resolve", k, true, func(r *row) error {
+		return r.ResolveSealed(r.now, res, s)
 	})
 	if err != nil {
 		return idem.Record{}, err
@@ -284,21 +291,29 @@ func (l *Ledger) Resolve(ctx context.Context, k idem.Key, res idem.Resolution) (
 }
 
 // peek reads a row without waiting for writers.
-func (l *Ledger) peek(ctx context.Context, k idem.Key) (v stored.View, err error) {
+func (l *Ledger) peek(ctx context.Context, k idem.Key) (stored.View, error) {
+	r, err := loaded(scan(l.reading.queryRow(ctx, l.reader, l.one(), k.Tenant, k.Operation)))
+	switch {
+	case err != nil:
+		return stored.View{}, err
+	case r.late || r.Dispatches > 1: // more than one statement has to see the same
+		return l.peekWhole(ctx, k)
+	}
+	return look(ctx, l.reader, r)
+}
+
+func (l *Ledger) peekWhole(ctx context.Context, k idem.Key) (v stored.View, err error) {
 	tx, err := l.reader.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {
 		return stored.View{}, err
 	}
 	defer tx.Rollback() //nolint:errcheck // it wrote nothing
-	r, err := load(ctx, tx, k)
+	q := l.reading.in(tx)
+	r, err := l.load(ctx, q, k)
 	if err != nil {
 		return stored.View{}, err
 	}
-	now, err := l.now(ctx, tx)
-	if err != nil {
-		return stored.View{}, err
-	}
-	return look(ctx, tx, r, now)
+	return look(ctx, q, r)
 }
 
 // Find implements [idem.Ledger].

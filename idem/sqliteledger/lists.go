@@ -21,18 +21,18 @@ func (l *Ledger) Next(ctx context.Context, tools []string, lease time.Duration) 
 		return idem.Delivery{}, wrap("next", emptyOr(err))
 	}
 	var d idem.Delivery
-	err := l.write(ctx, func(tx *sql.Tx, now time.Time) error {
-		k, err := l.due(ctx, tx, tools)
+	err := l.write(ctx, func(q querier) error {
+		k, err := l.due(ctx, q, tools)
 		if err != nil || k == (idem.Key{}) {
 			return emptyOr(err)
 		}
-		r, err := load(ctx, tx, k)
+		r, err := l.load(ctx, q, k)
 		if err != nil {
 			return err
 		}
-		r.Reap(now)
-		d = r.Deliver(now, lease)
-		return save(ctx, tx, r)
+		r.Reap(r.now)
+		d = r.Deliver(r.now, lease)
+		return save(ctx, q, &r.Row)
 	})
 	if err != nil {
 		return idem.Delivery{}, wrap("next", err)
@@ -94,8 +94,8 @@ func waitingTools(ctx context.Context, q querier) ([]string, error) {
 
 // Later implements [idem.Ledger].
 func (l *Ledger) Later(ctx context.Context, d idem.Delivery, after time.Duration) error {
-	_, err := l.update(ctx, "later", d.Key, true, func(now time.Time, _ bool, r *stored.Row) error {
-		r.Later(now, d, after)
+	_, err := l.update(ctx, "later", d.Key, true, func(r *row) error {
+		r.Later(r.now, d, after)
 		return nil
 	})
 	var gone *idem.Gone
@@ -150,38 +150,18 @@ func (l *Ledger) views(ctx context.Context, where string, args ...any) ([]stored
 		return nil, err
 	}
 	defer tx.Rollback() //nolint:errcheck // it wrote nothing
-	now, err := l.now(ctx, tx)
-	if err != nil {
-		return nil, err
-	}
-	rs, err := scanAll(ctx, tx, where, args...)
+	q := l.reading.in(tx)
+	rs, err := l.scanAll(ctx, q, where, args...)
 	if err != nil {
 		return nil, err
 	}
 	vs := make([]stored.View, len(rs))
 	for i, r := range rs {
-		if vs[i], err = look(ctx, tx, r, now); err != nil {
+		if vs[i], err = look(ctx, q, r); err != nil {
 			return nil, err
 		}
 	}
 	return vs, nil
-}
-
-func scanAll(ctx context.Context, q querier, where string, args ...any) ([]*stored.Row, error) {
-	rows, err := q.QueryContext(ctx, "SELECT "+columns+from+"WHERE "+where, args...)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close() //nolint:errcheck // Err says it
-	var rs []*stored.Row
-	for rows.Next() {
-		r, err := scan(rows)
-		if err != nil {
-			return nil, err
-		}
-		rs = append(rs, r)
-	}
-	return rs, rows.Err()
 }
 
 // reapTenant puts a tenant's overdue rows right before they are listed.

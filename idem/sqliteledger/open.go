@@ -31,11 +31,13 @@ type Config struct {
 // Ledger is an idem.Ledger in a SQLite file. It is safe for concurrent use, also by several processes on one machine.
 // It is an [idem.Waker] for what this process does; others are found by polling.
 type Ledger struct {
-	writer *sql.DB // one connection
-	reader *sql.DB
-	vault  stored.Vault
-	clock  string // SQL expression of the time, in milliseconds
-	bell   bell.Bell
+	writer  *sql.DB // one connection
+	reader  *sql.DB
+	writing prepared
+	reading prepared
+	vault   stored.Vault
+	clock   string // SQL expression of the time, in milliseconds
+	bell    bell.Bell
 }
 
 var (
@@ -91,7 +93,12 @@ func (l *Ledger) connect(ctx context.Context, path string, busy time.Duration) (
 			return err
 		}
 	}
-	return nil
+	writing, reading := l.hot()
+	if l.writing, err = prepare(ctx, l.writer, writing...); err != nil {
+		return err
+	}
+	l.reading, err = prepare(ctx, l.reader, reading...)
+	return err
 }
 
 // dsn puts the busy timeout first: the pragmas after it may have to wait for a lock.
@@ -125,7 +132,7 @@ func (l *Ledger) DB() *sql.DB { return l.writer }
 
 // Shutdown closes the file. Calls after it fail.
 func (l *Ledger) Shutdown() error {
-	var errs []error
+	errs := []error{l.writing.close(), l.reading.close()}
 	for _, db := range []*sql.DB{l.reader, l.writer} {
 		if db != nil {
 			errs = append(errs, db.Close())

@@ -2,11 +2,9 @@ package sqliteledger
 
 import (
 	"context"
-	"database/sql"
 	"time"
 
 	"github.com/toolcontract/toolcontract/idem"
-	"github.com/toolcontract/toolcontract/idem/internal/stored"
 )
 
 // batch is how many rows one transaction of Sweep or Purge touches at most: others wait for it.
@@ -19,24 +17,21 @@ func (l *Ledger) Sweep(ctx context.Context) (idem.Swept, error) {
 }
 
 func (l *Ledger) sweep(ctx context.Context, where string, args ...any) (s idem.Swept, err error) {
-	err = l.write(ctx, func(tx *sql.Tx, now time.Time) error {
+	err = l.write(ctx, func(q querier) error {
 		s = idem.Swept{}
-		rs, err := scanAll(ctx, tx, where+" LIMIT ?", append(args, batch)...)
+		rs, err := l.scanAll(ctx, q, where+" LIMIT ?", append(args, batch)...)
 		if err != nil {
 			return err
 		}
 		for _, r := range rs {
-			if err := lastAttempt(ctx, tx, r); err != nil {
-				return err
-			}
-			if r.Reap(now) {
+			if r.Reap(r.now) {
 				s.Unknown++
 			}
-			if r.Expire(now) {
+			if r.Expire(r.now) {
 				s.Expired++
 				r.Explain()
 			}
-			if err := save(ctx, tx, r); err != nil {
+			if err := save(ctx, q, &r.Row); err != nil {
 				return err
 			}
 		}
@@ -56,8 +51,12 @@ func (l *Ledger) Purge(ctx context.Context, bodies, tombstones time.Duration) (n
 	if bodies < 0 || tombstones < bodies {
 		return 0, idem.ErrInvalid
 	}
-	err = l.write(ctx, func(tx *sql.Tx, now time.Time) error {
+	err = l.write(ctx, func(q querier) error {
 		n = 0
+		now, err := l.now(ctx, q)
+		if err != nil {
+			return err
+		}
 		for _, step := range []struct {
 			keys string
 			age  time.Duration
@@ -67,14 +66,14 @@ func (l *Ledger) Purge(ctx context.Context, bodies, tombstones time.Duration) (n
 			{"ended_at <= ?", tombstones, append(strip(), remove)},
 			{"ended_at <= ?", bodies, append(strip(), bury)},
 		} {
-			ks, err := keys(ctx, tx, step.keys, toMicros(now.Add(-step.age)))
+			ks, err := keys(ctx, q, step.keys, toMicros(now.Add(-step.age)))
 			if err != nil {
 				return err
 			}
 			n += len(ks)
 			for _, k := range ks {
 				for _, sql := range step.do {
-					if err := run(ctx, tx, stmt{sql + " WHERE tenant_id = ? AND operation_id = ?", []any{k.Tenant, k.Operation}}); err != nil {
+					if err := run(ctx, q, stmt{sql + " WHERE tenant_id = ? AND operation_id = ?", []any{k.Tenant, k.Operation}}); err != nil {
 						return err
 					}
 				}
@@ -85,8 +84,8 @@ func (l *Ledger) Purge(ctx context.Context, bodies, tombstones time.Duration) (n
 	return n, wrap("purge", err)
 }
 
-func keys(ctx context.Context, tx *sql.Tx, where string, at micros) ([]idem.Key, error) {
-	rows, err := tx.QueryContext(ctx, "SELECT tenant_id, operation_id FROM agent_command WHERE "+where+" LIMIT ?", at, batch) //nolint:gosec // where is written above
+func keys(ctx context.Context, q querier, where string, at micros) ([]idem.Key, error) {
+	rows, err := q.QueryContext(ctx, "SELECT tenant_id, operation_id FROM agent_command WHERE "+where+" LIMIT ?", at, batch)
 	if err != nil {
 		return nil, err
 	}
@@ -104,9 +103,13 @@ func keys(ctx context.Context, tx *sql.Tx, where string, at micros) ([]idem.Key,
 
 // Restored implements [idem.Ledger].
 func (l *Ledger) Restored(ctx context.Context) error {
-	err := l.write(ctx, func(tx *sql.Tx, now time.Time) error {
+	err := l.write(ctx, func(q querier) error {
+		now, err := l.now(ctx, q)
+		if err != nil {
+			return err
+		}
 		at := toMicros(now)
-		if err := run(ctx, tx,
+		if err := run(ctx, q,
 			stmt{"UPDATE ledger_meta SET floor = max(floor + 1, ?), waiting = (SELECT count(*) FROM command_outbox)", []any{at}},
 			stmt{"UPDATE agent_resource SET seq = max(seq + 1, (SELECT floor FROM ledger_meta))", nil},
 		); err != nil {
@@ -114,13 +117,13 @@ func (l *Ledger) Restored(ctx context.Context) error {
 		}
 		var done idem.Key
 		for {
-			rs, err := scanAll(ctx, tx, "o.operation_id IS NOT NULL AND (c.tenant_id, c.operation_id) > (?, ?) ORDER BY c.tenant_id, c.operation_id LIMIT ?",
+			rs, err := l.scanAll(ctx, q, "o.operation_id IS NOT NULL AND (c.tenant_id, c.operation_id) > (?, ?) ORDER BY c.tenant_id, c.operation_id LIMIT ?",
 				done.Tenant, done.Operation, batch)
 			if err != nil || len(rs) == 0 {
 				return err
 			}
 			for _, r := range rs {
-				if err := restore(ctx, tx, now, r); err != nil {
+				if err := restore(ctx, q, now, r); err != nil {
 					return err
 				}
 				done = r.Command.Key
@@ -130,18 +133,15 @@ func (l *Ledger) Restored(ctx context.Context) error {
 	return wrap("restored", err)
 }
 
-func restore(ctx context.Context, tx *sql.Tx, now time.Time, r *stored.Row) error {
-	if err := lastAttempt(ctx, tx, r); err != nil {
-		return err
-	}
+func restore(ctx context.Context, q querier, now time.Time, r *row) error {
 	// an earlier row of this batch may have taken the resource
-	if err := tx.QueryRowContext(ctx, "SELECT seq, open_operation FROM agent_resource WHERE tenant_id = ? AND resource = ?", r.Command.Key.Tenant, r.Command.Resource).
+	if err := q.QueryRowContext(ctx, "SELECT seq, open_operation FROM agent_resource WHERE tenant_id = ? AND resource = ?", r.Command.Key.Tenant, r.Command.Resource).
 		Scan(&r.Slot.Seq, &r.Slot.Open); err != nil {
 		return err
 	}
 	r.Was = r.Slot
 	r.Restore(now, &r.Slot)
-	return save(ctx, tx, r)
+	return save(ctx, q, &r.Row)
 }
 
 // What a purge does to one row: first what hangs on it, then the row.

@@ -14,7 +14,7 @@ CREATE TABLE agent_command (
     request_hash       text NOT NULL,
     run_id             text NOT NULL,
     resource           text NOT NULL,
-    command            jsonb NOT NULL, -- what the library made
+    command            text NOT NULL, -- JSON of what the library made; nothing asks for its parts
     seq                bigint NOT NULL,
     state              text NOT NULL CHECK (state IN ('pending', 'dispatching', 'running', 'succeeded', 'failed', 'denied', 'expired', 'cancelled', 'unknown')),
     generation         bigint NOT NULL DEFAULT 0,
