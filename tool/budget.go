@@ -108,29 +108,39 @@ type gates struct {
 type gateKey struct{ tool, tenant, run string }
 
 // enter takes a place in each gate of the tool, or none; leave gives them back.
-func (g *gates) enter(t *callable, tenant, run string) (leave func(), ok bool) {
+func (g *gates) enter(t *callable, tenant, run string) bool {
 	s := t.def.spec
 	if s.PerRun == 0 && s.PerTenant == 0 {
-		return func() {}, true
+		return true
 	}
-	perRun, perTenant := gateKey{t.wire, tenant, run}, gateKey{t.wire, tenant, ""}
+	perRun, perTenant := gateKeys(t, tenant, run)
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if s.PerRun > 0 && g.inUse[perRun] >= s.PerRun || s.PerTenant > 0 && g.inUse[perTenant] >= s.PerTenant {
-		return nil, false
+		return false
 	}
 	if g.inUse == nil {
 		g.inUse = map[gateKey]int{}
 	}
 	g.inUse[perRun]++
 	g.inUse[perTenant]++
-	return func() {
-		g.mu.Lock()
-		defer g.mu.Unlock()
-		for _, k := range [...]gateKey{perRun, perTenant} {
-			if g.inUse[k]--; g.inUse[k] == 0 {
-				delete(g.inUse, k)
-			}
+	return true
+}
+
+func (g *gates) leave(t *callable, tenant, run string) {
+	if t.def.spec.PerRun == 0 && t.def.spec.PerTenant == 0 {
+		return
+	}
+	perRun, perTenant := gateKeys(t, tenant, run)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, k := range [...]gateKey{perRun, perTenant} {
+		if g.inUse[k]--; g.inUse[k] == 0 {
+			delete(g.inUse, k)
 		}
-	}, true
+	}
+}
+
+func gateKeys(t *callable, tenant, run string) (perRun, perTenant gateKey) {
+	return gateKey{t.wire, tenant, run}, gateKey{t.wire, tenant, ""}
 }

@@ -30,16 +30,22 @@ type call struct {
 // slots are what a call holds of its run's and its tool's parallel work: until it is answered and every handler that it
 // began has returned, however late.
 type slots struct {
-	holders atomic.Int32
-	leave   func()
+	holders  atomic.Int32
+	reserved Budget
+	gated    bool            // of its tool's too
+	ctx      context.Context //nolint:containedctx // the caller's values, for the budgets' store when the slots are left
 }
 
-func (p *slots) take() { p.holders.Add(1) }
+func (c *call) take() { c.slots.holders.Add(1) }
 
-func (p *slots) drop() {
-	if p.holders.Add(-1) == 0 {
-		p.leave()
+func (c *call) drop() {
+	if c.slots.holders.Add(-1) > 0 {
+		return
 	}
+	if c.slots.gated {
+		c.d.gates.leave(c.tool, c.by.Principal.Tenant, c.by.Run)
+	}
+	c.settle(c.slots.ctx, c.slots.reserved)
 }
 
 var callID = regexp.MustCompile(`^[A-Za-z0-9_.:-]{0,64}$`)
@@ -142,9 +148,9 @@ func (c *call) budgeted(ctx context.Context, in envelope.Call, refusal *envelope
 	if err != nil {
 		return c.refuse(refusal)
 	}
-	c.slots.leave = func() { c.settle(ctx, reserved) }
-	c.slots.take()
-	defer c.slots.drop()
+	c.slots.ctx, c.slots.reserved = ctx, reserved
+	c.take()
+	defer c.drop()
 	if refusal != nil {
 		return c.refuse(refusal)
 	}
@@ -164,10 +170,9 @@ func (c *call) settle(ctx context.Context, reserved Budget) {
 	if c.free {
 		used.Calls = 0
 	}
-	ctx = context.WithoutCancel(ctx)
-	if _, here := c.d.cfg.Budgets.(*memoryBudgets); !here {
+	if _, here := c.d.cfg.Budgets.(*memoryBudgets); !here { // which asks nobody
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, storeTime)
+		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), storeTime)
 		defer cancel()
 	}
 	err := shielded(func() error {
@@ -180,12 +185,9 @@ func (c *call) settle(ctx context.Context, reserved Budget) {
 
 // gated takes a place among the tool's parallel calls, bounds the call's time and lets the run's end reach it.
 func (c *call) gated(ctx context.Context, in envelope.Call, rest time.Duration) envelope.Result {
-	leave, ok := c.d.gates.enter(c.tool, c.by.Principal.Tenant, c.by.Run)
-	if !ok {
+	if c.slots.gated = c.d.gates.enter(c.tool, c.by.Principal.Tenant, c.by.Run); !c.slots.gated {
 		return c.refuse(envelope.New(envelope.RateLimited).After(busyRetry))
 	}
-	settle := c.slots.leave
-	c.slots.leave = func() { leave(); settle() }
 	ctx, cancel := context.WithTimeoutCause(ctx, c.limit(rest), timeIsUpError{})
 	defer cancel()
 	if !c.run.state.enter(c, cancel) {
@@ -315,6 +317,6 @@ func (c *call) entered(ctx context.Context, in any) {
 
 // once is one handler of a call within the tool's time.
 func (c *call) once(ctx context.Context, f func(context.Context) (reply, error)) (reply, error) {
-	r, err := guarded(ctx, &c.slots, c.tool.def.spec.Timeout, f)
+	r, err := guarded(ctx, c, c.tool.def.spec.Timeout, f)
 	return r, c.failure(ctx, err)
 }

@@ -30,23 +30,23 @@ func (timeIsUpError) Unwrap() error { return context.DeadlineExceeded }
 
 // guarded runs f in a goroutine of its own, for at most timeout, and contains its panics. It returns when the context
 // ends even if f does not heed it; then the error is the context's cause and what f still returns is dropped.
-func guarded[T any](ctx context.Context, p *slots, timeout time.Duration, f func(context.Context) (T, error)) (T, error) {
+func guarded[T any](ctx context.Context, c *call, timeout time.Duration, f func(context.Context) (T, error)) (T, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, timeout, timeIsUpError{})
 	defer cancel()
-	return watched(ctx, p, f)
+	return watched(ctx, c, f)
 }
 
-// watched is guarded within the time that ctx has. A call's slots are held until f returns; nil: there is no call.
-func watched[T any](ctx context.Context, p *slots, f func(context.Context) (T, error)) (T, error) {
+// watched is guarded within the time that ctx has. The call's slots are held until f returns; nil: there is no call.
+func watched[T any](ctx context.Context, c *call, f func(context.Context) (T, error)) (T, error) {
 	done := make(chan answer[T], 1)
-	if p != nil {
-		p.take()
+	if c != nil {
+		c.take()
 	}
 	go func() {
 		a := answer[T]{err: errGoexit}
 		defer func() {
-			if p != nil {
-				p.drop()
+			if c != nil {
+				c.drop()
 			}
 			done <- a
 		}()

@@ -49,7 +49,7 @@ func (w Write[In, Plan, Out]) servePreview(ctx context.Context, c *call, args []
 		return reply{}, refusedInput(err)
 	}
 	if w.Check != nil {
-		_, err := guarded(ctx, &c.slots, c.tool.def.spec.Timeout, func(ctx context.Context) (struct{}, error) {
+		_, err := guarded(ctx, c, c.tool.def.spec.Timeout, func(ctx context.Context) (struct{}, error) {
 			return struct{}{}, w.Check(ctx, c.by, in)
 		})
 		if err != nil {
@@ -103,7 +103,7 @@ func (c *call) propose(ctx context.Context, resolve func(context.Context) (draft
 }
 
 func (c *call) drafted(ctx context.Context, resolve func(context.Context) (draft, error)) (draft, error) {
-	d, err := guarded(ctx, &c.slots, c.tool.def.spec.Timeout, resolve)
+	d, err := guarded(ctx, c, c.tool.def.spec.Timeout, resolve)
 	if err != nil {
 		return draft{}, c.failure(ctx, err)
 	}
