@@ -30,6 +30,7 @@ func Schema(tool string, data jsontext.Value, codes ...Code) jsontext.Value {
 
 const schemaText = `{
 "$schema": "https://json-schema.org/draft/2020-12/schema",
+"type": "object",
 "oneOf": [{"$ref": "#/$defs/success"}, {"$ref": "#/$defs/failure"}],
 "$defs": {
 	"success": {

@@ -35,7 +35,9 @@ func NewCatalog(defs ...Definition) (*Catalog, error) {
 		errs = append(errs, errors.New("tool: a catalogue needs a definition"))
 	}
 	if c.hasWrite() {
+		closed := !slices.ContainsFunc(c.writes(), func(d *definition) bool { return !d.spec.ClosedWorld })
 		for _, def := range operationTools() {
+			def.spec.ClosedWorld = closed // they ask and stop the writes' own systems
 			errs = append(errs, c.add(def))
 		}
 	}
@@ -150,5 +152,8 @@ func (c *Catalog) Role(name string, wireNames ...string) (Role, error) {
 
 // Name returns the role's name, empty for the zero Role.
 func (r Role) Name() string { return r.name }
+
+// Tools returns the wire names of what the role may call, sorted.
+func (r Role) Tools() []string { return slices.Clone(r.names) }
 
 func (t *callable) commits() bool { return t.def.write != nil && strings.HasPrefix(t.wire, "commit_") }

@@ -2,7 +2,6 @@ package tool
 
 import (
 	"context"
-	"encoding/json/jsontext"
 	"errors"
 	"slices"
 	"sync"
@@ -39,12 +38,6 @@ type runState struct {
 	mu     sync.Mutex
 	cancel map[*call]context.CancelFunc
 	over   bool
-}
-
-// Published is what a model is shown of a tool. The schemas are those that the boundary checks.
-type Published struct {
-	Name, Description, Class string
-	Input, Output            jsontext.Value
 }
 
 const maxRunID = 128
@@ -117,18 +110,11 @@ func (d *Dispatcher) resume(rc RunConfig) (*runState, error) {
 // ID returns the run's id.
 func (r *Run) ID() string { return r.state.id }
 
+// Role returns the role that the run has.
+func (r *Run) Role() Role { return r.role }
+
 // Tools returns what to show the model: the role's tools and no others, by name.
-func (r *Run) Tools() []Published {
-	ps := make([]Published, 0, len(r.role.names))
-	for _, name := range r.role.names {
-		t := r.role.tools[name]
-		ps = append(ps, Published{
-			Name: name, Description: t.def.spec.Description, Class: t.class.String(),
-			Input: t.input.JSON(), Output: t.output.JSON(),
-		})
-	}
-	return ps
-}
+func (r *Run) Tools() []Published { return r.role.published() }
 
 // Spend counts tokens of the host's model. Over the budget it is BUDGET_EXHAUSTED, and nothing is counted; without
 // a budget of tokens, and for a negative number, it is an error.

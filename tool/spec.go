@@ -24,6 +24,9 @@ type Spec struct {
 	Name string
 	// Version counts from 1. An incompatible change of a schema or of the meaning is a new version.
 	Version int
+	// Title is what people read, as in "Change an address": at most 128 bytes. Empty: made of the name. A write's two tools
+	// are told apart by "Preview: " and "Commit: " before it.
+	Title string
 	// Description is what the model reads: 1 to 1024 bytes.
 	Description string
 	// Purpose says, for the data map, what the tool is for; Owner who answers for it. Both may be empty.
@@ -47,6 +50,8 @@ type Spec struct {
 	PerRun, PerTenant int
 	// Tags are words that a policy rule can match.
 	Tags []string
+	// ClosedWorld says that the tool reaches the host's own systems alone. False: it may reach others, and clients are told so.
+	ClosedWorld bool
 }
 
 // Class says what a callable tool does to the world. The zero value is invalid.
@@ -144,7 +149,10 @@ var (
 	tagForm     = regexp.MustCompile(`^[a-z][a-z0-9_.-]{0,63}$`)
 )
 
-const maxDescription = 1024
+const (
+	maxDescription = 1024
+	maxTitle       = 128
+)
 
 func wireName(prefix, name string, version int) string {
 	return prefix + name + "_v" + strconv.Itoa(version)
@@ -190,6 +198,9 @@ func (s Spec) check(f *faults) {
 	}
 	if n := len(s.Description); n == 0 || n > maxDescription || !readable(s.Description) {
 		f.add("description", "must be text of 1 to %d bytes", maxDescription)
+	}
+	if len(s.Title) > maxTitle || !readable(s.Title) {
+		f.add("title", "must be text of at most %d bytes", maxTitle)
 	}
 	if s.Timeout <= 0 {
 		f.add("timeout", "must be set")
