@@ -17,7 +17,8 @@ type Published struct {
 	Codes                    []envelope.Code // that a refusal may carry: the library's, in its order, then the tool's own, sorted
 }
 
-func (r Role) published() []Published {
+// Published returns what to show a model that has the role: its tools and no others, by name. It is a fresh copy each time.
+func (r Role) Published() []Published {
 	ps := make([]Published, 0, len(r.names))
 	for _, name := range r.names {
 		ps = append(ps, r.tools[name].published())

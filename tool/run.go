@@ -114,7 +114,7 @@ func (r *Run) ID() string { return r.state.id }
 func (r *Run) Role() Role { return r.role }
 
 // Tools returns what to show the model: the role's tools and no others, by name.
-func (r *Run) Tools() []Published { return r.role.published() }
+func (r *Run) Tools() []Published { return r.role.Published() }
 
 // Spend counts tokens of the host's model. Over the budget it is BUDGET_EXHAUSTED, and nothing is counted; without
 // a budget of tokens, and for a negative number, it is an error.
