@@ -17,6 +17,7 @@ import (
 	"github.com/toolcontract/toolcontract/approval"
 	"github.com/toolcontract/toolcontract/envelope"
 	"github.com/toolcontract/toolcontract/tool"
+	"github.com/toolcontract/toolcontract/tool/export"
 )
 
 func read(t *testing.T, file string) string {
@@ -80,12 +81,37 @@ func TestREADMEShowsWhatTheExamplePrints(t *testing.T) {
 
 func TestREADMESnippetsAreFormatted(t *testing.T) {
 	t.Parallel()
-	for _, containing := range []string{"tool.Config{", "envelope.Refused("} {
+	for _, containing := range []string{"tool.Config{", "envelope.Refused(", "export.OpenAI("} {
 		snippet := block(t, "go", containing)
 		clean, err := format.Source([]byte(snippet))
 		require.NoError(t, err)
 		require.Equal(t, snippet, string(clean))
 	}
+}
+
+// exportSnippet is the README's, compiled.
+func exportSnippet(ctx context.Context, role tool.Role, run *tool.Run, message jsontext.Value) (results []envelope.Result, err error) {
+	openai, err := export.OpenAI(role.Published()) // openai.Tools() goes into the request, openai.Losses() into your review
+	if err != nil {
+		return nil, err
+	}
+	calls, err := openai.Calls(message) // the assistant's message, as the endpoint sent it
+	for _, c := range calls {
+		results = append(results, run.Call(ctx, c)) // the boundary checks the whole contract
+	}
+	return results, err
+}
+
+func TestREADMEExportSnippetIsCompiled(t *testing.T) {
+	t.Parallel()
+	squeezed := func(text string) string { return strings.Join(strings.Fields(text), " ") }
+	source := squeezed(read(t, "readme_test.go"))
+	for line := range strings.Lines(block(t, "go", "export.OpenAI(")) {
+		require.Contains(t, source, squeezed(line))
+	}
+	results, err := exportSnippet(t.Context(), tool.Role{}, nil, jsontext.Value(`{}`))
+	require.Error(t, err, "a role without tools")
+	require.Empty(t, results)
 }
 
 func TestREADMEConfigHasTheseFields(t *testing.T) {
