@@ -53,7 +53,7 @@ func (b *automatonBuilder) build() *automaton {
 	b.sets = [][]uint32{nil, nil}
 	b.a.ends = []bool{false, true}
 	b.a.next = make([]uint32, 2*b.a.classes)
-	if s, ok := b.state(b.closure([]uint32{uint32(b.prog.Start)}, true)); !ok || s > startState { //nolint:gosec // an index
+	if s, ok := b.state(b.closure([]uint32{uint32(b.prog.Start)}, true), true); !ok || s > startState { //nolint:gosec // an index
 		return nil
 	} else if s != startState {
 		return b.constant(s)
@@ -177,8 +177,9 @@ func (b *automatonBuilder) closure(from []uint32, begin bool) []uint32 {
 	return out
 }
 
-// state returns the number of a set, a new one where it has none yet.
-func (b *automatonBuilder) state(set []uint32) (uint16, bool) {
+// state returns the number of a set, a new one where it has none yet. The set at the beginning of the text has one of its
+// own, since there the end may be the beginning too.
+func (b *automatonBuilder) state(set []uint32, begin bool) (uint16, bool) {
 	if len(set) == 0 {
 		return deadState, true
 	}
@@ -197,17 +198,20 @@ func (b *automatonBuilder) state(set []uint32) (uint16, bool) {
 	if s >= maxStates || b.sum > maxSum || s*b.a.classes > maxSum {
 		return 0, false
 	}
-	b.states[string(key)] = uint16(s)
+	if !begin {
+		b.states[string(key)] = uint16(s)
+	}
 	b.sets = append(b.sets, set)
-	b.a.ends = append(b.a.ends, b.endsIn(set))
+	b.a.ends = append(b.a.ends, b.endsIn(set, begin))
 	b.a.next = append(b.a.next, make([]uint32, b.a.classes)...)
 	return uint16(s), true
 }
 
 func emptyOp(in *syntax.Inst) syntax.EmptyOp { return syntax.EmptyOp(in.Arg) } //nolint:gosec // of such an instruction it is one
 
-// endsIn reports whether a match is reached from the set at the end of the text.
-func (b *automatonBuilder) endsIn(set []uint32) bool {
+// endsIn reports whether a match is reached from the set at the end of the text, which is its beginning too when the text
+// is empty.
+func (b *automatonBuilder) endsIn(set []uint32, begin bool) bool {
 	seen := map[uint32]bool{}
 	var visit func(pc uint32) bool
 	visit = func(pc uint32) bool {
@@ -223,7 +227,7 @@ func (b *automatonBuilder) endsIn(set []uint32) bool {
 		case syntax.InstCapture, syntax.InstNop:
 			return visit(in.Out)
 		case syntax.InstEmptyWidth:
-			return emptyOp(in)&syntax.EmptyBeginText == 0 && visit(in.Out)
+			return (begin || emptyOp(in)&syntax.EmptyBeginText == 0) && visit(in.Out)
 		}
 		return false
 	}
@@ -238,7 +242,7 @@ func (b *automatonBuilder) step(set []uint32, r rune) (uint16, bool) {
 			to = append(to, in.Out)
 		}
 	}
-	return b.state(b.closure(append(to, uint32(b.prog.Start)), false)) //nolint:gosec // an index
+	return b.state(b.closure(append(to, uint32(b.prog.Start)), false), false) //nolint:gosec // an index
 }
 
 func reads(in *syntax.Inst) bool {

@@ -46,5 +46,17 @@ func Pattern(source, text string) (automaton, loops, haveLoops bool, err error) 
 	return
 }
 
+// Matches matches texts by one pattern.
+func Matches(source string, texts []string) (found []bool, err error) {
+	p, err := compilePattern(source)
+	if err != nil {
+		return nil, err
+	}
+	for _, text := range texts {
+		found = append(found, p.match([]byte(text)))
+	}
+	return found, nil
+}
+
 // Derive derives a type that is made at run time, which [For] cannot be asked for.
 func Derive(t reflect.Type) ([]byte, error) { return derive(t) }

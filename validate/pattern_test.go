@@ -16,7 +16,7 @@ func TestPatternsAgreeWithRegexp(t *testing.T) {
 	t.Parallel()
 	texts := []string{
 		"", "a", "A", "AB", "ABC", "ABCD", "abc", "a-b", "a--b", "-a", "0", "007", "A1", "é", "Éa", "京", "京京", "😀", "\n", "a\n", "\na", "a\nb", "a b",
-		"foo-bar", "ord_A1b2C3d4", "aaaaaaaaaaaaaaaaaaaab", "2024-02-29", "x@y.z", "\u2028", "a\r", "\\", "{", "}", "[a]", ".", "..", "ab", "abab", "ababab",
+		"\r", "foo-bar", "ord_A1b2C3d4", "aaaaaaaaaaaaaaaaaaaab", "2024-02-29", "x@y.z", "\u2028", "a\r", "\\", "{", "}", "[a]", ".", "..", "ab", "abab", "ababab",
 	}
 	for _, c := range []struct {
 		source string
@@ -46,6 +46,9 @@ func TestPatternsAgreeWithRegexp(t *testing.T) {
 		{"^(a*)*b$", false},
 		{"^[\\x41-\\x43]{2,}$", true},
 		{"(^a|b$)", false},
+		{"^[^\\n]$", false},
+		{"$^", false},
+		{"b*$^", false},
 		{"^a{0}$", true},
 	} {
 		var have bool
@@ -108,6 +111,8 @@ func TestPatternsThatTheDialectsReadDifferentlyAreRefused(t *testing.T) {
 	for _, source := range []string{
 		`(?i)a`, `(?P<n>a)`, `(?=a)`, `(?!a)`, `(?<=a)`, `a\Z`, `\Aa`, `\ba`, `\s`, `[\s]`, `[[:alpha:]]`, `[]a]`, `[^]a]`, `\Q.\E`, `\pL`, `\p{Greek}`,
 		`\u0041`, `\cA`, `\1`, `a**`, `a{1001}`, `(`, `[`, `\`, `\x{41}`, `a\-b`, `a{b`, `a]`,
+		`\p{^L}`, `\P{^L}`, `\p{lu}`, `\p{l}`, `\p{ L}`, `\p{_L}`, `\p{Yi}`, `\p{Letter}`, `\p{Any}`, `\p{}`, `\p{`, `\p`, `\p{C}`, `\p{Cn}`, `[\p{lu}]`,
+		`^*`, `$*`, `(^*)a`, `^+`, `^?`, `$+?`, `^{2}`, `a|$*`, `[\d-a]`, `[\w-.]`, `[a-\d]`, `[\p{L}-z]`, `[x\D-\W]`, `a{01}`, `a{0,02}`, `a{00}`, `a{1`, `a{,2}`,
 	} {
 		_, err := validate.Compile([]byte(`{"type":"string","maxLength":9,"pattern":` + string(quote(t, source)) + `}`))
 		require.ErrorContains(t, err, "pattern: ", source)
