@@ -3,6 +3,7 @@ package validate
 import (
 	"regexp/syntax"
 	"slices"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -99,6 +100,11 @@ func (b *automatonBuilder) classify() bool {
 				last = in.Rune[k+1]
 			}
 			bounds = append(bounds, in.Rune[k], last+1)
+		}
+		if len(in.Rune) == 1 && syntax.Flags(in.Arg)&syntax.FoldCase != 0 { // what [Aa] becomes
+			for r := unicode.SimpleFold(in.Rune[0]); r != in.Rune[0]; r = unicode.SimpleFold(r) {
+				bounds = append(bounds, r, r+1)
+			}
 		}
 	}
 	slices.Sort(bounds)

@@ -48,6 +48,8 @@ func TestPatternsAgreeWithRegexp(t *testing.T) {
 		{"(^a|b$)", false},
 		{"^[^\\n]$", false},
 		{"$^", false},
+		{"^[Aa]$", false},
+		{"a|A", false},
 		{"b*$^", false},
 		{"^a{0}$", true},
 	} {
