@@ -16,7 +16,7 @@ const refundSchema = `{"type":"object","properties":{
  "rate":{"type":"number","minimum":0,"exclusiveMaximum":1,"multipleOf":0.01},
  "note":{"type":"string","maxLength":40},
  "tags":{"type":"array","items":{"type":"string","enum":["a","b","urgent"]},"maxItems":3,"uniqueItems":true},
- "when":{"type":"string","format":"date-time"},
+ "when":{"type":"string","format":"date-time","maxLength":64},
  "maybe":{"anyOf":[{"type":"integer","minimum":5,"maximum":9},{"type":"null"}]},
  "labels":{"type":"object","additionalProperties":{"type":"string","maxLength":5},"maxProperties":4},
  "to":{"oneOf":[

@@ -259,6 +259,11 @@ func reads(in *syntax.Inst) bool {
 	return false
 }
 
+// matchesAnything reports whether there is a text that matches: every state is reached by one.
+func (a *automaton) matchesAnything() bool {
+	return slices.Contains(a.ends[startState:], true) || slices.Contains(a.next[startState*a.classes:], uint32(wonState*a.classes)) //nolint:gosec // a small number
+}
+
 // match reports whether the pattern matches somewhere in text, which is valid UTF-8.
 func (a *automaton) match(text []byte) bool {
 	won := a.classes * wonState

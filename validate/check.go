@@ -45,6 +45,7 @@ type numberCheck struct {
 	simple                         bool  // low and high say all for those
 	integer                        bool
 	holds                          goNumber
+	minPoint, maxPoint             int // of floatNumber: where the point of decimals may stand
 	minimum, maximum, above, below *decimal
 	multiple                       *multiple
 	values                         []decimal
@@ -65,6 +66,7 @@ type arrayCheck struct {
 
 type mapCheck struct {
 	min, max int
+	names    *textCheck // nil: any
 	values   *check
 }
 

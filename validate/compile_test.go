@@ -53,6 +53,38 @@ func TestCompileRefusesWhatAContractMustNotLeaveOpen(t *testing.T) {
 		{"a required member that is not declared", `{"type":"object","properties":{},"required":["a"],"additionalProperties":false}`, "nothing can satisfy"},
 		{"a name that cannot be shown", `{"type":"object","properties":{"a b":{"type":"null"}},"additionalProperties":false}`, "member name"},
 		{"content", `{"type":"string","maxLength":5,"contentEncoding":"base64"}`, `"contentEncoding"`},
+		{"a map by patterns without a bound", `{"type":"object","patternProperties":{"":{"type":"null"}},"additionalProperties":false}`, "map without a bound"},
+		{"a map by a pattern of everything", `{"type":"object","patternProperties":{".*":{"type":"null"}},"additionalProperties":false}`, "map without a bound"},
+		{"a map by patterns, unevaluated", `{"type":"object","patternProperties":{"^a":{"type":"null"}},"unevaluatedProperties":false}`, "map without a bound"},
+		{"a branch that opens", `{"type":"object","anyOf":[{"properties":{"a":{"type":"null"}}},{"additionalProperties":{"type":"null"}}],"unevaluatedProperties":false}`, "map without a bound"},
+		{"a branch that opens by patterns", `{"type":"object","allOf":[{"patternProperties":{"^a":{"type":"null"}}}],"unevaluatedProperties":false}`, "map without a bound"},
+		{"a branch that opens behind a reference", `{"type":"object","oneOf":[{"$ref":"#/$defs/a"}],"unevaluatedProperties":false,"$defs":{"a":{"allOf":[{"unevaluatedProperties":{"type":"null"}}]}}}`, "map without a bound"},
+		{"a condition that opens", `{"type":"object","if":{"additionalProperties":{"type":"null"}},"unevaluatedProperties":false}`, "map without a bound"},
+		{"items that contains looks at", `{"type":"array","contains":{"type":"null"},"unevaluatedItems":false}`, "maxItems"},
+		{"items that leave nothing unevaluated", `{"type":"array","items":{"type":"null"},"unevaluatedItems":false}`, "maxItems"},
+		{"items that a branch looks at", `{"type":"array","allOf":[{"items":{"type":"null"}}],"unevaluatedItems":false}`, "maxItems"},
+		{"a moment of any length", `{"type":"string","format":"date-time"}`, "without a bound"},
+		{"a time of any length", `{"type":"string","format":"time"}`, "without a bound"},
+		{"a reference into an enumeration", `{"type":"object","properties":{"a":{"enum":[{"type":"null"}]},"b":{"$ref":"#/properties/a/enum/0"}},"additionalProperties":false}`, "no schema"},
+		{"a reference to the properties", `{"type":"object","properties":{"type":{"type":"null"},"b":{"$ref":"#/properties"}},"additionalProperties":false}`, "no schema"},
+		{"bounds that exclude one another", `{"type":"number","exclusiveMinimum":5,"maximum":5}`, "nothing can satisfy both"},
+		{"no whole number within", `{"type":"integer","minimum":0.5,"maximum":0.7}`, "no whole number"},
+		{"no multiple within", `{"type":"number","multipleOf":0.5,"exclusiveMinimum":1,"exclusiveMaximum":1.5}`, "no multiple"},
+		{"no whole multiple within", `{"type":"integer","multipleOf":1.5,"minimum":1,"maximum":2}`, "no whole number"},
+		{"lengths that exclude one another", `{"type":"string","minLength":3,"maxLength":2}`, "no text"},
+		{"a pattern too long", `{"type":"string","maxLength":2,"pattern":"a{3}"}`, "no text"},
+		{"a format too long", `{"type":"string","maxLength":9,"format":"date"}`, "no text"},
+		{"a format too short", `{"type":"string","minLength":11,"format":"date"}`, "no text"},
+		{"a pattern that nothing matches", `{"type":"string","maxLength":2,"pattern":"a^b"}`, "no text"},
+		{"counts that exclude one another", `{"type":"array","items":{"type":"null"},"minItems":3,"maxItems":2}`, "minItems"},
+		{"more items than positions", `{"type":"array","prefixItems":[{"type":"null"}],"items":false,"minItems":2}`, "minItems"},
+		{"more members than declared", `{"type":"object","properties":{"a":{"type":"null"}},"additionalProperties":false,"minProperties":2}`, "minProperties"},
+		{"more required than admitted", `{"type":"object","properties":{"a":{"type":"null"},"b":{"type":"null"}},"required":["a","b"],"additionalProperties":false,"maxProperties":1}`, "required"},
+		{"more to be found than admitted", `{"type":"array","items":{"type":"null"},"maxItems":1,"contains":{"type":"null"},"minContains":2}`, "minContains"},
+		{"nothing to be found", `{"type":"array","items":{"type":"null"},"maxItems":1,"contains":{"type":"null"},"maxContains":0}`, "minContains"},
+		{"a listed value that is refused", `{"type":"string","enum":["a",null]}`, "does not obey"},
+		{"a constant that is refused", `{"const":5,"maximum":4}`, "does not obey"},
+		{"names that are numbers", `{"type":"object","propertyNames":{"type":"integer"},"additionalProperties":{"type":"null"},"maxProperties":1}`, "propertyNames"},
 		{"an empty allOf", `{"type":"null","allOf":[]}`, "allOf"},
 		{"properties that are a list", `{"type":"object","properties":[],"additionalProperties":false}`, "properties"},
 	} {
@@ -61,6 +93,29 @@ func TestCompileRefusesWhatAContractMustNotLeaveOpen(t *testing.T) {
 			_, err := validate.Compile(jsontext.Value(c.doc))
 			require.ErrorContains(t, err, c.fault)
 		})
+	}
+}
+
+func TestCompileTakesWhatIsBoundedAllTheSame(t *testing.T) {
+	t.Parallel()
+	for why, doc := range map[string]string{
+		"a map by patterns":         `{"type":"object","patternProperties":{"":{"type":"null"}},"additionalProperties":false,"maxProperties":3}`,
+		"a pattern that refuses":    `{"type":"object","patternProperties":{"^x":false},"additionalProperties":false}`,
+		"a bounded branch":          `{"type":"object","anyOf":[{"properties":{"a":{"type":"null"}}},{"additionalProperties":{"type":"null"},"maxProperties":3}],"unevaluatedProperties":false}`,
+		"a bound around a branch":   `{"type":"object","maxProperties":3,"anyOf":[{"additionalProperties":{"type":"null"}}],"unevaluatedProperties":false}`,
+		"a negation, which looks":   `{"type":"object","not":{"additionalProperties":{"type":"null"}},"properties":{"a":{"type":"null"}},"unevaluatedProperties":false}`,
+		"contains with a bound":     `{"type":"array","contains":{"type":"null"},"unevaluatedItems":false,"maxItems":3}`,
+		"positions alone":           `{"type":"array","prefixItems":[{"type":"null"}],"unevaluatedItems":false}`,
+		"a moment with a bound":     `{"type":"string","format":"date-time","maxLength":40}`,
+		"a date":                    `{"type":"string","format":"date"}`,
+		"one number":                `{"type":"number","minimum":5,"maximum":5}`,
+		"one whole number":          `{"type":"integer","exclusiveMinimum":4.5,"exclusiveMaximum":5.5}`,
+		"one multiple":              `{"type":"integer","multipleOf":1.5,"minimum":-3,"exclusiveMaximum":0}`,
+		"a reference to a member":   `{"type":"object","properties":{"a":{"type":"null"},"b":{"$ref":"#/properties/a"}},"additionalProperties":false}`,
+		"nothing needs to be found": `{"type":"array","items":{"type":"null"},"maxItems":1,"contains":{"type":"null"},"minContains":0,"maxContains":0}`,
+	} {
+		_, err := validate.Compile([]byte(doc))
+		require.NoError(t, err, why)
 	}
 }
 

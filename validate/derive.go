@@ -17,6 +17,7 @@ import (
 // Bounds that are published where a type gives none of its own.
 const (
 	defaultText    = 1024 // code points of a string
+	defaultMoment  = 64   // of a string with the format date-time or time
 	defaultItems   = 100  // of an array
 	defaultMembers = 64   // of a map
 )
@@ -173,7 +174,7 @@ func fixed(t reflect.Type) *jsonschema.Schema {
 func known(t reflect.Type) *jsonschema.Schema {
 	switch t {
 	case reflect.TypeFor[time.Time]():
-		return &jsonschema.Schema{Type: "string", Format: "date-time"}
+		return &jsonschema.Schema{Type: "string", Format: "date-time", MaxLength: ptr(uint64(momentLength))}
 	case reflect.TypeFor[uuid.UUID]():
 		return &jsonschema.Schema{Type: "string", Format: "uuid"}
 	case reflect.TypeFor[Date]():
@@ -189,6 +190,19 @@ func known(t reflect.Type) *jsonschema.Schema {
 		return s
 	}
 	return nil
+}
+
+// misplacedValues says why the values that t lists would be passed over, "" where they would not.
+func misplacedValues(t reflect.Type) string {
+	lists := reflect.TypeFor[Enumerated]()
+	switch {
+	case composite(t) || t.Kind() == reflect.Interface || t.Kind() == reflect.Pointer:
+	case !t.Implements(lists) && reflect.PointerTo(t).Implements(lists):
+		return t.String() + " has Values on its pointer, where it is not seen; give it a value receiver"
+	case t.Implements(lists) && t.Kind() != reflect.String:
+		return t.String() + " lists values and is no string type; an enumeration is one"
+	}
+	return ""
 }
 
 // values refuses an enumeration without values, which would admit nothing, or all, as the reader likes.
@@ -297,13 +311,16 @@ func (d *deriver) complete(t reflect.Type, s *jsonschema.Schema, where string) {
 	case reflect.String:
 		if s.MaxLength == nil && len(s.Enum) == 0 && !bounded(s) {
 			s.MaxLength = ptr(uint64(defaultText))
+			if f, ok := formatNamed(s.Format); ok && (f == dateTimeFormat || f == timeFormat) {
+				s.MaxLength = ptr(uint64(defaultMoment))
+			}
 		}
 	case reflect.Float32:
 		if s.Minimum == "" && s.ExclusiveMinimum == "" {
-			s.Minimum = "-3.4028234663852886e38"
+			s.Minimum = "-3.4028235e38"
 		}
 		if s.Maximum == "" && s.ExclusiveMaximum == "" {
-			s.Maximum = "3.4028234663852886e38"
+			s.Maximum = "3.4028235e38"
 		}
 	case reflect.Slice, reflect.Array:
 		if s.MaxItems == nil {
@@ -314,12 +331,22 @@ func (d *deriver) complete(t reflect.Type, s *jsonschema.Schema, where string) {
 		if s.MaxProperties == nil {
 			s.MaxProperties = ptr(uint64(defaultMembers))
 		}
+		s.PropertyNames = d.keys(t.Key(), where+"{}")
 		d.element(t.Elem(), s.AdditionalProperties, where+"{}")
 	default:
 		if low, high, ok := integerBounds(t.Kind()); ok {
 			integer(s, low, high)
 		}
 	}
+}
+
+// keys returns the schema of the names of a map whose keys are of a type that says more than "a string"; nil for others.
+func (d *deriver) keys(t reflect.Type, where string) *jsonschema.Schema {
+	s := fixed(t)
+	if s != nil {
+		d.values(t, s, where)
+	}
+	return s
 }
 
 // element completes what is in an array or a map.

@@ -254,7 +254,7 @@ type forest []forest
 
 type labelled struct {
 	hookedText
-	N int `json:"n" jsonschema:"minimum=1,default=5,example=7"`
+	N int `json:"n" jsonschema:"minimum=1,example=7"`
 }
 
 type hookedText struct {
@@ -286,7 +286,7 @@ func TestTypesThatSayTheirOwnSchema(t *testing.T) {
 	require.NoError(t, err)
 	require.JSONEq(t, `{"type":"object","properties":{
 		"word":{"type":"string","maxLength":10,"description":"one word"},
-		"n":{"type":"integer","minimum":1,"maximum":9223372036854775807,"default":5,"examples":[7]}
+		"n":{"type":"integer","minimum":1,"maximum":9223372036854775807,"examples":[7]}
 	},"required":["word","n"],"additionalProperties":false}`, string(s.JSON()))
 	_, err = s.Decode[labelled]([]byte(`{"word":"one","n":1}`), validate.Limits{})
 	require.NoError(t, err)
@@ -319,15 +319,124 @@ func TestContractsThatAreNoStructs(t *testing.T) {
 	require.Error(t, err)
 }
 
-func TestDefaultsAndExamplesObeyTheirSchema(t *testing.T) {
+func TestExamplesObeyTheirSchema(t *testing.T) {
 	t.Parallel()
 	type in struct {
-		A int    `json:"a" jsonschema:"maximum=3,default=4"`
 		B string `json:"b" jsonschema:"maxLength=3,example=abcd"`
-		D int    `json:"d" jsonschema:"maximum=3,default=3,example=1,example=2"`
+		D int    `json:"d" jsonschema:"maximum=3,example=1,example=2"`
 	}
 	_, err := validate.For[in]()
-	require.ErrorContains(t, err, "a: default")
 	require.ErrorContains(t, err, "b: examples")
 	require.NotContains(t, err.Error(), "d: ")
+}
+
+// TestDefaultsThatNobodyFillsInAreRefused: the model would read that an absent member is 3, and the handler would get 0.
+func TestDefaultsThatNobodyFillsInAreRefused(t *testing.T) {
+	t.Parallel()
+	type in struct {
+		A int      `json:"a,omitzero" jsonschema:"maximum=3,default=3"`
+		B bool     `json:"b,omitzero" jsonschema:"default=true"`
+		C []string `json:"c,omitzero" jsonschema:"default=x"`
+		D label    `json:"d,omitzero" jsonschema:"default=x"`
+	}
+	_, err := validate.For[in]()
+	for _, field := range []string{"a", "b", "c", "d"} {
+		require.ErrorContains(t, err, field+": a default would be published and never filled in")
+	}
+	_, err = validate.Compile([]byte(`{"type":"integer","maximum":3,"default":4}`))
+	require.ErrorContains(t, err, "default", "in a document it is the author's word, and obeys the schema")
+}
+
+type (
+	pointerValues string
+	numberValues  int
+	badKey        string
+)
+
+func (*pointerValues) Values() []string       { return []string{"a"} }
+func (numberValues) Values() []string         { return []string{"1"} }
+func (badKey) JSONSchema() *jsonschema.Schema { return &jsonschema.Schema{Type: "integer"} }
+
+func TestValuesThatWouldBePassedOverAreRefused(t *testing.T) {
+	t.Parallel()
+	require.ErrorContains(t, faultsOf[pointerValues](), "f: ")
+	require.ErrorContains(t, faultsOf[*pointerValues](), "f: ")
+	require.ErrorContains(t, faultsOf[[]pointerValues](), "f[]: ")
+	require.ErrorContains(t, faultsOf[numberValues](), "f: ")
+	require.ErrorContains(t, faultsOf[map[pointerValues]int](), "f: ")
+	require.ErrorContains(t, faultsOf[map[nothing]int](), "f{}: ")
+	require.ErrorContains(t, faultsOf[map[badKey]int](), "f: propertyNames")
+}
+
+// TestKeysKeepWhatTheirTypeSays: an enumeration, a reference or a type with a schema of its own says it of names too.
+func TestKeysKeepWhatTheirTypeSays(t *testing.T) {
+	t.Parallel()
+	type in struct {
+		Stock map[colour]int                       `json:"stock" jsonschema:"maxProperties=2"`
+		Refs  map[validate.Reference]string        `json:"refs,omitzero"`
+		Own   map[hookedKey]bool                   `json:"own,omitzero"`
+		Plain map[label]map[colour]map[string]bool `json:"plain,omitzero"`
+	}
+	s, err := validate.For[in]()
+	require.NoError(t, err)
+	require.True(t, s.Compiled())
+	for doc, field := range map[string]string{
+		`{"stock":{}}`:                                      "",
+		`{"stock":{"red":1,"dark green":2}}`:                "",
+		`{"stock":{"r\u0065d":1}}`:                          "",
+		`{"stock":{"blue":1}}`:                              "stock.blue",
+		`{"stock":{"red":1,"dark  green":2}}`:               "stock",
+		`{"stock":{},"refs":{"a_-9":"x"}}`:                  "",
+		`{"stock":{},"refs":{"a b":"x"}}`:                   "refs",
+		`{"stock":{},"refs":{"":"x"}}`:                      "refs",
+		`{"stock":{},"own":{"x":true}}`:                     "",
+		`{"stock":{},"own":{"z":true}}`:                     "own.z",
+		`{"stock":{},"plain":{"any":{"red":{"any":true}}}}`: "",
+		`{"stock":{},"plain":{"any":{"any":{"any":true}}}}`: "plain.any.any",
+	} {
+		err := s.Check([]byte(doc), validate.Limits{})
+		require.Equal(t, err == nil, s.Accepts([]byte(doc), validate.Limits{}), "the scan: %s", doc)
+		if field == "" {
+			require.NoError(t, err, doc)
+			continue
+		}
+		requireRule(t, err, field, "propertyNames")
+	}
+}
+
+type hookedKey string
+
+func (hookedKey) JSONSchema() *jsonschema.Schema {
+	return &jsonschema.Schema{Type: "string", Enum: []any{"x", "y"}}
+}
+
+func TestArraysOfUnionsAndDates(t *testing.T) {
+	t.Parallel()
+	require.NoError(t, faultsOf[[2]validate.OneOf[shape, shapes]]())
+	require.NoError(t, faultsOf[[3]validate.Date]())
+}
+
+func TestTagsThatNothingSatisfiesAreRefused(t *testing.T) {
+	t.Parallel()
+	type in struct {
+		A float64 `json:"a" jsonschema:"exclusiveMinimum=5,maximum=5"`
+		B int     `json:"b" jsonschema:"minimum=0.5,maximum=0.7"`
+		C int8    `json:"c" jsonschema:"enum=1,enum=300"`
+		D int     `json:"d" jsonschema:"exclusiveMinimum=3,exclusiveMaximum=4"`
+		E uint8   `json:"e" jsonschema:"multipleOf=300,minimum=1"`
+		F string  `json:"f" jsonschema:"maxLength=2,pattern=^[A-Z]{3}$"`
+		G string  `json:"g" jsonschema:"maxLength=5,format=uuid"`
+		H string  `json:"h" jsonschema:"maxLength=2,enum=a,enum=abc"`
+		I float32 `json:"i" jsonschema:"enum=1e39"`
+		J float64 `json:"j" jsonschema:"enum=9007199254740993"`
+		L int     `json:"l" jsonschema:"exclusiveMinimum=9223372036854775807"`
+	}
+	_, err := validate.For[in]()
+	for _, field := range []string{"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "l"} {
+		require.ErrorContains(t, err, field+": ")
+	}
+	_, err = validate.For[struct {
+		K string `json:"k" jsonschema:"maxLength=5,pattern=a^b"`
+	}]()
+	require.ErrorContains(t, err, "k: pattern: ")
 }

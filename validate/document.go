@@ -302,11 +302,14 @@ func (l *loader) enum(n *node, v *value) {
 		l.fail(n.where, "enum: must be an array with at least one value") // an empty one would admit all or nothing, as the reader likes
 		return
 	}
-	if !distinct(v.elems) {
+	if !new(sums).distinct(v.elems) {
 		l.fail(n.where, "enum: a value stands twice")
 	}
 	for i := range v.elems {
 		n.enum = append(n.enum, &v.elems[i])
+		if v.elems[i].kind == numberKind {
+			n.enumNumbers = append(n.enumNumbers, parseDecimal(v.elems[i].raw))
+		}
 	}
 }
 

@@ -140,6 +140,9 @@ func refused(t reflect.Type) string {
 		return ""
 	}
 	hook := reflect.TypeFor[hooker]()
+	if why := misplacedValues(t); why != "" {
+		return why
+	}
 	switch {
 	case t.Kind() == reflect.Pointer:
 		return "a pointer here would be written as null when it is nil"
@@ -187,9 +190,11 @@ func refusedKind(t reflect.Type) string {
 			return t.String() + " is written as base64 or as numbers, depending; use string"
 		}
 	case reflect.Map:
-		if k := t.Key(); k.Kind() != reflect.String || special(k) {
+		k := t.Key()
+		if k.Kind() != reflect.String || special(k) {
 			return "a map needs keys of a string type without a form of its own"
 		}
+		return refused(k)
 	case reflect.Int64:
 		if t.PkgPath() == "time" {
 			return "time.Duration has no form of its own in JSON; use an integer with its unit in the name"

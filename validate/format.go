@@ -85,5 +85,38 @@ func (f formatID) matches(text []byte) bool {
 	return false
 }
 
-// bounded reports whether the format itself bounds the length of a text, but for the digits of a second's fraction.
-func (f formatID) bounded() bool { return f != uriFormat && f != durationFormat }
+// lengths returns how many code points a text of the format has; most is unset where the format gives no bound: a second's
+// fraction may have any number of digits.
+func (f formatID) lengths() (least, most int) {
+	switch f {
+	case noFormat:
+		return 0, unset
+	case dateFormat:
+		return 10, 10
+	case dateTimeFormat:
+		return len("2006-01-02T15:04:05Z"), unset
+	case timeFormat:
+		return len("15:04:05Z"), unset
+	case durationFormat:
+		return len("P1D"), unset
+	case emailFormat:
+		return len("a@b"), 254
+	case hostnameFormat:
+		return 1, 253
+	case ipv4Format:
+		return len("1.1.1.1"), len("255.255.255.255")
+	case ipv6Format:
+		return len("::"), len("ffff:ffff:ffff:ffff:ffff:ffff:255.255.255.255")
+	case uriFormat:
+		return len("a:"), unset
+	case uuidFormat:
+		return 36, 36
+	}
+	return 0, unset
+}
+
+// bounded reports whether the format itself bounds the length of a text.
+func (f formatID) bounded() bool {
+	_, most := f.lengths()
+	return most >= 0
+}

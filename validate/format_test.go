@@ -154,11 +154,11 @@ func TestTimeTakesWhatTheSchemaTakes(t *testing.T) {
 	}
 	s, err := validate.For[in]()
 	require.NoError(t, err)
-	for _, text := range []string{"2016-12-31T23:59:60Z", "2024-02-29t12:00:00Z", "2024-02-29T12:00:00z"} {
+	for _, text := range []string{"2016-12-31T23:59:60Z", "2024-02-29t12:00:00Z", "2024-02-29T12:00:00z", "2024-02-29T12:00:00.1234567890Z"} {
 		_, err := s.Decode[in]([]byte(`{"at":"`+text+`"}`), validate.Limits{})
 		requireRule(t, err, "at", "format")
 	}
-	for _, text := range []string{"0000-01-01T00:00:00Z", "9999-12-31T23:59:59.999999999999+23:59", "2024-02-29T12:00:00-00:00"} {
+	for _, text := range []string{"0000-01-01T00:00:00Z", "9999-12-31T23:59:59.999999999+23:59", "2024-02-29T12:00:00-00:00"} {
 		_, err := s.Decode[in]([]byte(`{"at":"`+text+`"}`), validate.Limits{})
 		require.NoError(t, err, text)
 	}

@@ -140,8 +140,17 @@ func allDigits(s []byte) bool {
 	return len(s) > 0
 }
 
-// goTimeReads reports whether time.Time takes a text that is a date-time: it knows no leap second, and no lower-case
-// letters.
+// momentLength is the length of the longest date-time that time.Time holds.
+const momentLength = len("2006-01-02T15:04:05.999999999+07:00")
+
+// goTimeReads reports whether time.Time holds a text that is a date-time: it knows no leap second, no lower-case letters
+// and nothing below the nanosecond.
 func goTimeReads(s []byte) bool {
-	return s[10] == 'T' && s[len(s)-1] != 'z' && !(s[17] == '6' && s[18] == '0')
+	digits := 0
+	if s[19] == '.' {
+		for digits < len(s)-20 && digit(s[20+digits]) {
+			digits++
+		}
+	}
+	return s[10] == 'T' && s[len(s)-1] != 'z' && !(s[17] == '6' && s[18] == '0') && digits <= 9
 }

@@ -161,6 +161,9 @@ func (g *generator) number(s map[string]any, integer bool) string {
 	if low < -1e15 {
 		low = -1e15
 	}
+	if !integer { // what a float32 holds digit for digit
+		low, high = max(low, -1e6), min(high, 1e6)
+	}
 	v := low + float64(g.Int64N(int64(high-low)+1))
 	if m, ok := s["multipleOf"].(float64); ok && !g.fault() {
 		if m >= 1 {

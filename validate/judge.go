@@ -1,6 +1,7 @@
 package validate
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -17,7 +18,10 @@ type judge struct {
 	found []violation
 	max   int // stop after so many
 	memo  map[pair]bool
+	sums  *sums
 }
+
+func newJudge(most int) judge { return judge{max: most, memo: map[pair]bool{}, sums: &sums{}} }
 
 // pair is a schema and a value that it applies to. What is known of it is kept, since keywords that ask whether a
 // subschema accepts a value ask again within one another: without, a document could make them ask 2^depth times.
@@ -37,7 +41,7 @@ func (j *judge) valid(n *node, v *value) bool {
 	if known, ok := j.memo[pair{n, v}]; ok {
 		return known
 	}
-	inner := judge{max: 1, memo: j.memo}
+	inner := judge{max: 1, memo: j.memo, sums: j.sums}
 	inner.value(n, v)
 	ok := len(inner.found) == 0
 	j.memo[pair{n, v}] = ok
@@ -53,7 +57,7 @@ func (j *judge) part(n *node, v *value) {
 
 // explain returns the violations of v, at most maxViolations.
 func explain(n *node, v *value) []violation {
-	j := judge{max: maxViolations, memo: map[pair]bool{}}
+	j := newJudge(maxViolations)
 	j.value(n, v)
 	return j.found
 }
@@ -97,7 +101,7 @@ func (j *judge) value(n *node, v *value) {
 	if n.constant != nil && !equal(n.constant, v) {
 		j.note("const")
 	}
-	if n.enum != nil && !oneOfValues(n.enum, v) {
+	if n.enum != nil && !n.lists(v) {
 		j.note("enum")
 	}
 	switch v.kind {
@@ -135,6 +139,15 @@ func (t types) accepts(v *value) bool {
 		return t.has(objectType)
 	}
 	return false
+}
+
+// lists reports whether v is one of the values of enum.
+func (n *node) lists(v *value) bool {
+	if v.kind != numberKind {
+		return oneOfValues(n.enum, v)
+	}
+	d := parseDecimal(v.raw)
+	return slices.ContainsFunc(n.enumNumbers, func(e decimal) bool { return e.compare(d) == 0 })
 }
 
 func oneOfValues(list []*value, v *value) bool {
@@ -202,7 +215,7 @@ func (j *judge) array(n *node, v *value) {
 	if n.maxItems >= 0 && len(v.elems) > n.maxItems {
 		j.note("maxItems")
 	}
-	if n.uniqueItems && !distinct(v.elems) {
+	if n.uniqueItems && !j.sums.distinct(v.elems) {
 		j.note("uniqueItems")
 	}
 	if n.contains != nil {
@@ -331,6 +344,8 @@ func (j *judge) member(n *node, name string, v *value) {
 	declared := n.property(name)
 	if declared != nil {
 		j.named(declared, v, "properties")
+	} else if strings.IndexByte(name, 0) >= 0 {
+		j.note("nul")
 	}
 	matched := false
 	for _, p := range n.patterns {
@@ -346,9 +361,6 @@ func (j *judge) member(n *node, name string, v *value) {
 	case n.additional == nil:
 		j.nul(v)
 	case n.additional.verdict == nil:
-		if strings.IndexByte(name, 0) >= 0 {
-			j.note("nul")
-		}
 		j.value(n.additional, v)
 	case *n.additional.verdict:
 		j.nul(v)
@@ -376,17 +388,6 @@ func (j *judge) undeclared(name, rule string) {
 
 func (j *judge) missing(name, rule string) {
 	j.add(violation{field: j.at.with(member(name)).String(), rule: rule})
-}
-
-func distinct(elems []value) bool {
-	for i := range elems {
-		for k := range i {
-			if equal(&elems[i], &elems[k]) {
-				return false
-			}
-		}
-	}
-	return true
 }
 
 // refusal makes the one error of a list of violations.

@@ -3,6 +3,7 @@ package validate
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/toolcontract/toolcontract/envelope"
 )
@@ -52,6 +53,7 @@ func (l *linter) schema(n *node, in scope) {
 	}
 	l.names(n)
 	l.samples(n)
+	l.satisfiable(n)
 	l.members(n)
 	l.sameValue(n, scope{
 		closed: in.closed || refuses(n.unevaluatedProperties),
@@ -74,6 +76,9 @@ func (l *linter) schema(n *node, in scope) {
 	}
 	if n.types.has(objectType) && !in.closed && !in.typed && n.union == nil {
 		l.object(n)
+	}
+	if refuses(n.unevaluatedProperties) && n.additional == nil && n.maxProperties < 0 && n.opens(objectType) {
+		l.fail(n, "unevaluatedProperties: false closes nothing beside a map without a bound; give maxProperties")
 	}
 }
 
@@ -98,19 +103,53 @@ func (l *linter) array(n *node) {
 	if n.items == nil && (n.prefix == nil || n.maxItems < 0 || n.maxItems > len(n.prefix)) && n.unevaluatedItems == nil {
 		l.fail(n, "an array whose items have no schema; give items")
 	}
-	if n.maxItems < 0 && !refuses(n.items) && !refuses(n.unevaluatedItems) {
+	if n.maxItems < 0 && !refuses(n.items) && (!refuses(n.unevaluatedItems) || n.opens(arrayType)) {
 		l.fail(n, "an array without a bound; give maxItems")
 	}
 }
 
 func (l *linter) object(n *node) {
 	switch {
-	case refuses(n.additional), refuses(n.unevaluatedProperties):
 	case n.additional == nil && n.unevaluatedProperties == nil:
 		l.fail(n, "an open object; give additionalProperties: false")
-	case n.maxProperties < 0:
+	case n.maxProperties >= 0, n.additional == nil && refuses(n.unevaluatedProperties): // the latter is looked at for every scope
+	case !refuses(n.additional) || n.anyPattern():
 		l.fail(n, "a map without a bound; give maxProperties")
 	}
+}
+
+// opens reports whether a schema for the value that n is for looks at any number of its members, or of its items: the
+// unevaluatedProperties or unevaluatedItems of n is not asked about those.
+func (n *node) opens(t types) bool {
+	seen := map[*node]bool{}
+	var visit func(sub *node) bool
+	visit = func(sub *node) bool {
+		if seen[sub] {
+			return false
+		}
+		seen[sub] = true
+		own := sub == n
+		switch {
+		case t == arrayType:
+			if own && (sub.contains != nil || free(sub.items)) ||
+				!own && sub.maxItems < 0 && (sub.contains != nil || free(sub.items) || free(sub.unevaluatedItems)) {
+				return true
+			}
+		case own && sub.anyPattern(),
+			!own && sub.maxProperties < 0 && (free(sub.additional) || free(sub.unevaluatedProperties) || sub.anyPattern()):
+			return true
+		}
+		return slices.ContainsFunc(sub.annotating(), visit)
+	}
+	return visit(n)
+}
+
+// free reports whether a subschema is there and admits something.
+func free(n *node) bool { return n != nil && !refuses(n) }
+
+// anyPattern reports whether patternProperties admit members, of any number of names.
+func (n *node) anyPattern() bool {
+	return slices.ContainsFunc(n.patterns, func(p patternProperty) bool { return free(p.node) })
 }
 
 // members lints the schemas of what is in the value.

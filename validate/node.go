@@ -51,6 +51,8 @@ type node struct {
 	constant *value
 	enum     []*value
 
+	enumNumbers []decimal // the numbers of enum
+
 	minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf *bound
 
 	minLength, maxLength int

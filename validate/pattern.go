@@ -11,6 +11,7 @@ type pattern struct {
 	loops  segments // nil: of another kind
 	fast   *automaton
 	max    int // the longest match in code points of an anchored pattern; unset: no bound
+	min    int // no text that matches is shorter
 }
 
 func (p *pattern) match(text []byte) bool { return p.fast.match(text) }
@@ -30,7 +31,10 @@ func compilePattern(source string) (*pattern, error) {
 	if fast == nil {
 		return nil, errors.New("needs too many states; use smaller bounds, or fewer choices")
 	}
-	return &pattern{source: source, loops: newSegments(tree), fast: fast, max: longest(tree)}, nil
+	if !fast.matchesAnything() {
+		return nil, errors.New("matches no text at all")
+	}
+	return &pattern{source: source, loops: newSegments(tree), fast: fast, max: longest(tree), min: least(tree)}, nil
 }
 
 // longest returns how many code points a text can have that matches an expression anchored at both ends.
@@ -67,6 +71,30 @@ func width(tree *syntax.Regexp) int {
 			total = max(total, n)
 		} else {
 			total += n
+		}
+	}
+	return total
+}
+
+// least returns the length of the shortest match of an expression, assertions aside.
+func least(tree *syntax.Regexp) int {
+	switch tree.Op { //nolint:exhaustive // the others are as wide as what they hold
+	case syntax.OpLiteral:
+		return len(tree.Rune)
+	case syntax.OpCharClass, syntax.OpAnyChar, syntax.OpAnyCharNotNL:
+		return 1
+	case syntax.OpStar, syntax.OpQuest:
+		return 0
+	case syntax.OpRepeat:
+		return tree.Min * least(tree.Sub[0])
+	}
+	total := 0
+	for i, sub := range tree.Sub {
+		switch n := least(sub); {
+		case tree.Op != syntax.OpAlternate:
+			total += n
+		case i == 0 || n < total:
+			total = n
 		}
 	}
 	return total

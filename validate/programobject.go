@@ -8,11 +8,15 @@ import (
 func (c *compiler) objectOf(n *node, out *check) {
 	if n.unevaluatedProperties != nil && n.additional == nil {
 		n = &node{ // nothing else evaluates members here: it says what additionalProperties says
-			properties: n.properties, index: n.index, additional: n.unevaluatedProperties, required: n.required,
+			properties: n.properties, index: n.index, additional: n.unevaluatedProperties, required: n.required, propertyNames: n.propertyNames,
 			minProperties: n.minProperties, maxProperties: n.maxProperties, dependentRequired: n.dependentRequired,
 		}
 	}
 	if refuses(n.additional) {
+		if n.propertyNames != nil {
+			c.outside = true
+			return
+		}
 		out.object = &objectCheck{}
 		c.closed(n, out.object)
 		return
@@ -24,6 +28,11 @@ func (c *compiler) objectOf(n *node, out *check) {
 	out.members = &mapCheck{min: max(n.minProperties, 0), max: math.MaxInt, values: c.check(n.additional)}
 	if n.maxProperties >= 0 {
 		out.members.max = n.maxProperties
+	}
+	if n.propertyNames != nil {
+		if out.members.names = c.check(n.propertyNames).text; out.members.names == nil {
+			c.outside = true // no name is admitted
+		}
 	}
 }
 
@@ -84,7 +93,7 @@ func plainName(name string) bool {
 
 func (c *compiler) union(n *node, t types, out *check) {
 	if !t.has(objectType) || n.constant != nil || n.enum != nil || len(n.properties) > 0 || len(n.required) > 0 ||
-		n.additional != nil || n.unevaluatedProperties != nil || n.minProperties >= 0 || n.maxProperties >= 0 || n.dependentRequired != nil {
+		n.additional != nil || n.unevaluatedProperties != nil || n.propertyNames != nil || n.minProperties >= 0 || n.maxProperties >= 0 || n.dependentRequired != nil {
 		c.outside = true
 		return
 	}

@@ -11,7 +11,7 @@ func textOf(n *node, values []*value) *textCheck {
 		t.max = n.maxLength
 	}
 	t.format = n.format
-	j := judge{max: 1, memo: map[pair]bool{}}
+	j := newJudge(1)
 	for _, v := range values {
 		if v.kind != stringKind {
 			continue
@@ -46,6 +46,13 @@ func (c *compiler) numberOf(n *node, t types, values []*value) *numberCheck {
 	case n.goKind == reflect.Float32, n.goKind == reflect.Float64:
 		k.holds = floatNumber
 	}
+	most := int64(math.MaxInt64) // beyond it, and for what is very small, the slower pass knows what a float holds
+	switch n.goKind {
+	case reflect.Float32:
+		most, k.minPoint, k.maxPoint = 1<<24, -36, 7
+	case reflect.Float64:
+		most, k.minPoint, k.maxPoint = 1<<53, -306, 15
+	}
 	for _, v := range values {
 		if v.kind == numberKind {
 			k.values = append(k.values, parseDecimal(v.raw))
@@ -68,6 +75,7 @@ func (c *compiler) numberOf(n *node, t types, values []*value) *numberCheck {
 	if n.exclusiveMaximum != nil {
 		k.below, k.simple = &n.exclusiveMaximum.decimal, false
 	}
+	k.low, k.high = max(k.low, -most), min(k.high, most)
 	if m := n.multipleOf; m != nil {
 		whole := decimal{digits: m.digits, point: len(m.digits)}
 		mantissa, ok := whole.int64()

@@ -35,7 +35,7 @@ func shaped(root *node, t reflect.Type, doc []byte) error {
 	if fault != nil {
 		return fmt.Errorf("%s is encoded to a document that is refused: %w", t, fault)
 	}
-	j := judge{max: 1 << 10, memo: map[pair]bool{}}
+	j := newJudge(1 << 10)
 	j.value(root, &v)
 	for _, f := range j.found {
 		if f.unknown || f.rule == "type" || f.rule == "required" || f.rule == "anyOf" || f.rule == "oneOf" {
@@ -84,7 +84,11 @@ func fill(v reflect.Value, depth int) bool {
 		v.Set(reflect.MakeSlice(t, 1, 1))
 		return fill(v.Index(0), depth+1)
 	case reflect.Array:
-		return t.Len() == 0 || fill(v.Index(0), depth+1)
+		for i := range t.Len() {
+			if !fill(v.Index(i), depth+1) {
+				return false
+			}
+		}
 	case reflect.Map:
 		elem := reflect.New(t.Elem()).Elem()
 		if depth >= maxFill {
@@ -92,7 +96,7 @@ func fill(v reflect.Value, depth int) bool {
 		}
 		v.Set(reflect.MakeMap(t))
 		ok := fill(elem, depth+1)
-		v.SetMapIndex(reflect.ValueOf("k").Convert(t.Key()), elem)
+		v.SetMapIndex(reflect.ValueOf(aKey(t.Key())).Convert(t.Key()), elem)
 		return ok
 	case reflect.String:
 		v.SetString("a")
@@ -106,6 +110,14 @@ func fill(v reflect.Value, depth int) bool {
 		v.SetFloat(1)
 	}
 	return true
+}
+
+// aKey returns a name that a map with keys of the type may have, one of its values where it lists them.
+func aKey(t reflect.Type) string {
+	if e, ok := reflect.Zero(t).Interface().(Enumerated); ok {
+		return e.Values()[0]
+	}
+	return "k"
 }
 
 func fillStruct(v reflect.Value, depth int) bool {

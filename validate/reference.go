@@ -28,6 +28,10 @@ func (l *loader) resolve(n *node) {
 		}
 		where = token
 	}
+	if _, ok := l.nodes[target]; !ok {
+		l.fail(n.where, "$ref: %q is no schema", n.refName)
+		return
+	}
 	n.ref = l.node(target, where)
 }
 
@@ -72,9 +76,18 @@ func (l *loader) cycles() {
 
 // sameValue returns the subschemas that apply to the value that n applies to.
 func (n *node) sameValue() []*node {
+	list := n.annotating()
+	if n.not != nil {
+		list = append(list, n.not)
+	}
+	return list
+}
+
+// annotating returns those of them whose properties and items count as looked at (JSON Schema core 7.7 and 10.3).
+func (n *node) annotating() []*node {
 	var list []*node
 	list = append(append(append(list, n.allOf...), n.anyOf...), n.oneOf...)
-	for _, sub := range []*node{n.ref, n.not, n.condition, n.then, n.otherwise} {
+	for _, sub := range []*node{n.ref, n.condition, n.then, n.otherwise} {
 		if sub != nil {
 			list = append(list, sub)
 		}

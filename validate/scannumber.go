@@ -78,7 +78,7 @@ func (s *scan) decimal(c *numberCheck, i int) int {
 	if end < 0 {
 		return no
 	}
-	if c.integer && !d.integer() || c.holds == floatNumber && (d.point > 37 || d.point < -300) {
+	if c.integer && !d.integer() || c.holds == floatNumber && (d.point > c.maxPoint || d.point < c.minPoint) {
 		return no // a float's edge is for the slower pass
 	}
 	if c.holds == unsignedNumber && s.doc[i] == '-' && d.digits == nil {

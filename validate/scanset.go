@@ -33,7 +33,7 @@ func (s *scan) members(c *mapCheck, i, depth int) int {
 	}
 	var names [few]span
 	for n := 0; n < few; n++ {
-		name, j := s.mapName(i)
+		name, j := s.mapName(c, i)
 		if j < 0 {
 			return no
 		}
@@ -62,7 +62,7 @@ func (s *scan) manyMembers(c *mapCheck, first []span, i, depth int) int {
 		set.add(s, name)
 	}
 	for n := len(first); ; n++ {
-		name, j := s.mapName(i)
+		name, j := s.mapName(c, i)
 		if j < 0 || n == many || !set.add(s, name) {
 			return no
 		}
@@ -85,9 +85,9 @@ func (s *scan) mapEnd(c *mapCheck, n, end int) int {
 }
 
 // mapName reads a name and its colon.
-func (s *scan) mapName(i int) (name span, next int) {
+func (s *scan) mapName(c *mapCheck, i int) (name span, next int) {
 	doc := s.doc
-	if i >= len(doc) || doc[i] != '"' {
+	if i >= len(doc) || doc[i] != '"' || c.names != nil && s.text(c.names, i+1) < 0 {
 		return name, no
 	}
 	i++

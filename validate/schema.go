@@ -57,11 +57,7 @@ func For[T any](opts ...Option) (*Schema, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := compile(doc, collect(opts), func(root *node) error {
-		a := attacher{seen: map[attached]bool{}}
-		a.attach(root, t)
-		return prove(root, t)
-	})
+	s, err := compile(doc, collect(opts), t)
 	if err != nil {
 		return nil, err
 	}
@@ -71,18 +67,28 @@ func For[T any](opts ...Option) (*Schema, error) {
 
 // Compile makes a schema from a JSON Schema document (draft 2020-12) under the same rules: objects are closed (by
 // additionalProperties or unevaluatedProperties: false) or bounded maps, strings and arrays are bounded, every keyword
-// is known, every format asserted, every pattern read alike by RE2 and ECMA-262, every reference local. The error joins
-// all faults, each with its place. [Schema.Decode] and [Schema.Encode] take such a schema with jsontext.Value alone.
+// is known, every format asserted, every pattern read alike by RE2 and ECMA-262, every reference local, and something can
+// satisfy every bound. A default is the author's word: nothing fills it in. The error joins all faults, each with its
+// place. [Schema.Decode] and [Schema.Encode] take such a schema with jsontext.Value alone.
 func Compile(doc jsontext.Value, opts ...Option) (*Schema, error) {
-	return compile(doc, collect(opts), func(*node) error { return nil })
+	return compile(doc, collect(opts), nil)
 }
 
-func compile(doc jsontext.Value, o options, attach func(*node) error) (*Schema, error) {
+// compile makes a schema of a document, which was derived from t where t is not nil.
+func compile(doc jsontext.Value, o options, t reflect.Type) (*Schema, error) {
 	root, raw, err := load(bytes.Clone(doc))
 	if err != nil {
 		return nil, err
 	}
-	if err := errors.Join(lint(root), attach(root), classes(root, o)); err != nil {
+	if t != nil {
+		a := attacher{seen: map[attached]bool{}}
+		a.attach(root, t)
+	}
+	err = lint(root)
+	if t != nil {
+		err = errors.Join(err, prove(root, t))
+	}
+	if err = errors.Join(err, classes(root, o)); err != nil {
 		return nil, err
 	}
 	return finish(root, raw, o)

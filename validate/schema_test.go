@@ -42,7 +42,7 @@ func TestForDerivesAClosedBoundedDocument(t *testing.T) {
 			"counts":{"type":"object","additionalProperties":{"type":"integer","minimum":0,"maximum":255},"maxProperties":64},
 			"note":{"anyOf":[{"type":"string","maxLength":1024},{"type":"null"}]},
 			"replaces":{"$ref":"#"},
-			"at":{"type":"string","format":"date-time"},
+			"at":{"type":"string","format":"date-time","maxLength":35},
 			"ratio":{"type":"number"}
 		},
 		"required":["id","total","tags","counts","note","at"],

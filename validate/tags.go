@@ -62,6 +62,8 @@ func (d *deriver) tags(f reflect.StructField, path string) tags {
 		case name == "title" || name == "description":
 		case bare(f.Type).Kind() == reflect.Array && (name == "minItems" || name == "maxItems"):
 			d.fail(path, "the keyword %q: an array has the length of its type", name)
+		case name == "default":
+			d.fail(path, "a default would be published and never filled in; say in the description what an absent member means")
 		case !slices.Contains(allowed, name):
 			d.fail(path, "the keyword %q of the jsonschema tag is not understood for %s", name, f.Type)
 		default:
@@ -97,7 +99,7 @@ func (d *deriver) fieldClass(f reflect.StructField, path string) (t tags) {
 	return t
 }
 
-func repeats(name string) bool { return name == "enum" || name == "example" || name == "default" }
+func repeats(name string) bool { return name == "enum" || name == "example" }
 
 // splitTag splits at commas that no backslash precedes, as the reflector does.
 func splitTag(raw string) []string {
@@ -116,24 +118,20 @@ func splitTag(raw string) []string {
 func keywordsFor(t reflect.Type) []string {
 	t = bare(t)
 	if known(t) != nil {
-		return []string{"default", "example", "readOnly", "writeOnly"}
+		return []string{"example", "readOnly", "writeOnly"}
 	}
 	switch k := t.Kind(); k {
 	case reflect.String:
-		return []string{"minLength", "maxLength", "pattern", "format", "enum", "default", "example", "readOnly", "writeOnly"}
+		return []string{"minLength", "maxLength", "pattern", "format", "enum", "example", "readOnly", "writeOnly"}
 	case reflect.Bool:
-		return []string{"default"}
+		return nil
 	case reflect.Slice, reflect.Array:
 		own := []string{"minItems", "maxItems", "uniqueItems"}
 		if t.Name() != "" {
 			return nil
 		}
 		if item := t.Elem(); !composite(item) && item.Kind() != reflect.Pointer {
-			for _, w := range keywordsFor(item) {
-				if w != "default" {
-					own = append(own, w)
-				}
-			}
+			own = append(own, keywordsFor(item)...)
 		}
 		return own
 	case reflect.Map:
@@ -152,7 +150,7 @@ func keywordsFor(t reflect.Type) []string {
 }
 
 func numeric() []string {
-	return []string{"multipleOf", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "enum", "default", "example"}
+	return []string{"multipleOf", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "enum", "example"}
 }
 
 // tagValue refuses values that the reflector would drop in silence.
@@ -184,7 +182,7 @@ func tagValue(t reflect.Type, name, text string) error {
 		if low, high, ok := integerBounds(scalar.Kind()); ok {
 			return within(text, low, high)
 		}
-	case "enum", "example", "default":
+	case "enum", "example":
 		switch _, _, integer := integerBounds(scalar.Kind()); {
 		case integer:
 			return jsonNumber(text, true)
