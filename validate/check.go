@@ -66,8 +66,21 @@ type arrayCheck struct {
 
 type mapCheck struct {
 	min, max int
-	names    *textCheck // nil: any
+	names    *textCheck               // nil: any
+	declared map[string]declaredCheck // beside patterns; a closed object of declared members alone is an objectCheck
+	patterns []patternCheck           // where one matches, it says what the value is; where two do, the slower pass
+	values   *check                   // of the others
+	required int                      // how many of the declared must be there
+}
+
+type declaredCheck struct {
 	values   *check
+	required bool
+}
+
+type patternCheck struct {
+	pattern *pattern
+	values  *check
 }
 
 // maxProperties is how many declared members the bit set of seen members holds.

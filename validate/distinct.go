@@ -34,55 +34,40 @@ func (s *sums) distinct(elems []value) bool {
 
 // sum is the same for equal values, as [equal] has it.
 func (s *sums) sum(v *value) uint64 {
-	var h maphash.Hash
-	h.SetSeed(s.seed)
 	switch v.kind {
 	case nullKind, boolKind:
-		h.Write(v.raw)
-		return h.Sum64()
+		return maphash.Bytes(s.seed, v.raw)
 	case stringKind:
-		h.WriteByte('"')
-		h.WriteString(v.text)
-		return h.Sum64()
+		return maphash.String(s.seed, v.text)
 	case numberKind:
-		d := parseDecimal(v.raw)
-		h.WriteByte(byte('1' + d.sign()))
-		writeSum(&h, uint64(d.point)) //nolint:gosec // only mixed
-		h.WriteString(d.digits)
-		return h.Sum64()
+		return maphash.Comparable(s.seed, parseDecimal(v.raw))
 	case arrayKind, objectKind:
 	}
 	if sum, ok := s.of[v]; ok {
 		return sum
 	}
-	sum := s.inner(v, &h)
+	sum := s.inner(v)
 	s.of[v] = sum
 	return sum
 }
 
 // inner is the sum of an array or an object, whose members may stand in any order.
-func (s *sums) inner(v *value, h *maphash.Hash) uint64 {
+func (s *sums) inner(v *value) uint64 {
 	if v.kind == arrayKind {
-		h.WriteByte('[')
+		list := make([]byte, 0, 8*len(v.elems))
 		for i := range v.elems {
-			writeSum(h, s.sum(&v.elems[i]))
+			list = binary.LittleEndian.AppendUint64(list, s.sum(&v.elems[i]))
 		}
-		return h.Sum64()
+		return maphash.Bytes(s.seed, list)
 	}
 	total := uint64(len(v.names))
 	for i, name := range v.names {
-		var m maphash.Hash
-		m.SetSeed(s.seed)
-		m.WriteByte('{')
-		writeSum(&m, s.sum(&v.elems[i]))
-		m.WriteString(name)
-		total += m.Sum64()
+		total += maphash.Comparable(s.seed, memberSum{name, s.sum(&v.elems[i])})
 	}
 	return total
 }
 
-func writeSum(h *maphash.Hash, sum uint64) {
-	var b [8]byte
-	binary.LittleEndian.PutUint64(b[:], sum)
-	h.Write(b[:])
+type memberSum struct {
+	name string
+	sum  uint64
 }

@@ -14,7 +14,7 @@ import (
 )
 
 // tokens are what patterns are put together from: where the dialects part is where these meet.
-var tokens = []string{ //nolint:gochecknoglobals // a constant table
+var tokens = []string{
 	"a", "b", "-", "--", ":", "1", ",", "é", "😀", `\d`, `\W`, `\p{Lu}`, `\P{L}`, `\x41`, `\-`, `\.`, `\/`, `\]`, "^", "$", "*", "+", "?", "??", "{1}", "{0,2}", "{01}", "{1,}",
 	"{", "}", "[", "[^", "]", "(", "(?:", ")", ")", "]", "|", ".", "[a-c", "[:", "&&", `\n`, `\0`, `\p{lu}`, " ",
 }

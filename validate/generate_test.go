@@ -295,14 +295,48 @@ func (g *generator) object(s map[string]any, depth int) string {
 		add(name, g.value(sub, depth+1))
 	}
 	if sub, ok := s["additionalProperties"].(map[string]any); ok && depth < 6 {
-		for i := range g.IntN(24) {
-			add(fmt.Sprintf("k%d\u00e9", i*7%23), g.value(sub, depth+1))
+		for _, name := range g.names(s) {
+			if _, declared := props[name]; !declared {
+				add(name, g.value(sub, depth+1))
+			}
+		}
+	}
+	patterns, _ := s["patternProperties"].(map[string]any)
+	sources := make([]string, 0, len(patterns))
+	for source := range patterns {
+		sources = append(sources, source)
+	}
+	slices.Sort(sources)
+	for _, source := range sources {
+		name := strings.TrimRight(strings.TrimLeft(source, "^"), "[]0-9+*?$")
+		if sub, ok := patterns[source].(map[string]any); ok && depth < 6 && g.IntN(2) == 0 {
+			add(name+[]string{"", "1", "2"}[g.IntN(3)], g.value(sub, depth+1))
 		}
 	}
 	if g.fault() {
 		add([]string{"x", "kind", "KIND", "", "a b"}[g.IntN(5)], g.anything(depth+1))
 	}
 	return "{" + g.space() + strings.Join(parts, g.space()+","+g.space()) + g.space() + "}"
+}
+
+// names returns a few different names for the members of a map.
+func (g *generator) names(s map[string]any) (names []string) {
+	form := "k%d\u00e9"
+	if rule, ok := s["propertyNames"].(map[string]any); ok && !g.fault() {
+		if list, ok := rule["enum"].([]any); ok {
+			for _, name := range list {
+				if text, ok := name.(string); ok && g.IntN(2) == 0 {
+					names = append(names, text)
+				}
+			}
+			return names
+		}
+		form = "k%d"
+	}
+	for i := range g.IntN(24) {
+		names = append(names, fmt.Sprintf(form, i*7%23))
+	}
+	return names
 }
 
 func (g *generator) write(v any) string {

@@ -19,6 +19,8 @@ type judge struct {
 	max   int // stop after so many
 	memo  map[pair]bool
 	sums  *sums
+
+	walked map[pair]bool // arrays and objects that were gone through here: what is wrong with them is noted
 }
 
 func newJudge(most int) judge { return judge{max: most, memo: map[pair]bool{}, sums: &sums{}} }
@@ -91,6 +93,15 @@ func (j *judge) value(n *node, v *value) {
 	if !n.types.accepts(v) {
 		j.note("type")
 		return
+	}
+	if len(v.elems) > 0 {
+		if j.walked[pair{n, v}] {
+			return
+		}
+		if j.walked == nil {
+			j.walked = map[pair]bool{}
+		}
+		j.walked[pair{n, v}] = true
 	}
 	if n.unevaluatedProperties != nil && v.kind == objectKind {
 		j.unevaluated(n, v)

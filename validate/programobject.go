@@ -9,10 +9,10 @@ func (c *compiler) objectOf(n *node, out *check) {
 	if n.unevaluatedProperties != nil && n.additional == nil {
 		n = &node{ // nothing else evaluates members here: it says what additionalProperties says
 			properties: n.properties, index: n.index, additional: n.unevaluatedProperties, required: n.required, propertyNames: n.propertyNames,
-			minProperties: n.minProperties, maxProperties: n.maxProperties, dependentRequired: n.dependentRequired,
+			minProperties: n.minProperties, maxProperties: n.maxProperties, dependentRequired: n.dependentRequired, patterns: n.patterns,
 		}
 	}
-	if refuses(n.additional) {
+	if refuses(n.additional) && len(n.patterns) == 0 {
 		if n.propertyNames != nil {
 			c.outside = true
 			return
@@ -21,13 +21,27 @@ func (c *compiler) objectOf(n *node, out *check) {
 		c.closed(n, out.object)
 		return
 	}
-	if len(n.properties) > 0 || len(n.required) > 0 || len(n.dependentRequired) > 0 {
-		c.outside = true // an open object with declared members, or members that are required and not declared
+	if len(n.patterns) == 0 && len(n.properties) > 0 || len(n.dependentRequired) > 0 {
+		c.outside = true // an open object with declared members
 		return
 	}
 	out.members = &mapCheck{min: max(n.minProperties, 0), max: math.MaxInt, values: c.check(n.additional)}
 	if n.maxProperties >= 0 {
 		out.members.max = n.maxProperties
+	}
+	out.members.declared = map[string]declaredCheck{}
+	for _, p := range n.properties {
+		out.members.declared[p.name] = declaredCheck{c.check(p.node), slices.Contains(n.required, p.name)}
+	}
+	for _, name := range n.required {
+		if _, ok := out.members.declared[name]; !ok {
+			c.outside = true // required, and not declared
+			return
+		}
+	}
+	out.members.required = len(n.required)
+	for _, p := range n.patterns {
+		out.members.patterns = append(out.members.patterns, patternCheck{p.pattern, c.check(p.node)})
 	}
 	if n.propertyNames != nil {
 		if out.members.names = c.check(n.propertyNames).text; out.members.names == nil {
@@ -93,7 +107,7 @@ func plainName(name string) bool {
 
 func (c *compiler) union(n *node, t types, out *check) {
 	if !t.has(objectType) || n.constant != nil || n.enum != nil || len(n.properties) > 0 || len(n.required) > 0 ||
-		n.additional != nil || n.unevaluatedProperties != nil || n.propertyNames != nil || n.minProperties >= 0 || n.maxProperties >= 0 || n.dependentRequired != nil {
+		n.additional != nil || n.unevaluatedProperties != nil || n.propertyNames != nil || len(n.patterns) > 0 || n.minProperties >= 0 || n.maxProperties >= 0 || n.dependentRequired != nil {
 		c.outside = true
 		return
 	}

@@ -26,11 +26,12 @@ func (s *scan) members(c *mapCheck, i, depth int) int {
 	}
 	i = space(doc, i+1)
 	if i < len(doc) && doc[i] == '}' {
-		if c.min > 0 {
+		if c.min > 0 || c.required > 0 {
 			return no
 		}
 		return i + 1
 	}
+	required := 0
 	var names [few]span
 	for n := 0; n < few; n++ {
 		name, j := s.mapName(c, i)
@@ -43,20 +44,20 @@ func (s *scan) members(c *mapCheck, i, depth int) int {
 			}
 		}
 		names[n] = name
-		next, done := s.mapValue(c, j, depth)
+		next, done := s.mapValue(c, name, j, depth, &required)
 		if next < 0 {
 			return no
 		}
 		if done {
-			return s.mapEnd(c, n+1, next)
+			return s.mapEnd(c, n+1, required, next)
 		}
 		i = next
 	}
-	return s.manyMembers(c, names[:], i, depth)
+	return s.manyMembers(c, names[:], i, depth, required)
 }
 
 // manyMembers goes on after the first few members.
-func (s *scan) manyMembers(c *mapCheck, first []span, i, depth int) int {
+func (s *scan) manyMembers(c *mapCheck, first []span, i, depth, required int) int {
 	var set spanSet
 	for _, name := range first {
 		set.add(s, name)
@@ -66,19 +67,19 @@ func (s *scan) manyMembers(c *mapCheck, first []span, i, depth int) int {
 		if j < 0 || n == many || !set.add(s, name) {
 			return no
 		}
-		next, done := s.mapValue(c, j, depth)
+		next, done := s.mapValue(c, name, j, depth, &required)
 		if next < 0 {
 			return no
 		}
 		if done {
-			return s.mapEnd(c, n+1, next)
+			return s.mapEnd(c, n+1, required, next)
 		}
 		i = next
 	}
 }
 
-func (s *scan) mapEnd(c *mapCheck, n, end int) int {
-	if n < c.min || n > c.max || n > s.limit.Members {
+func (s *scan) mapEnd(c *mapCheck, n, required, end int) int {
+	if required < c.required || n < c.min || n > c.max || n > s.limit.Members {
 		return no
 	}
 	return end
@@ -111,9 +112,16 @@ func (s *scan) mapName(c *mapCheck, i int) (name span, next int) {
 }
 
 // mapValue reads a value and what follows it: the next member's begin, or the end of the object.
-func (s *scan) mapValue(c *mapCheck, i, depth int) (next int, done bool) {
+func (s *scan) mapValue(c *mapCheck, name span, i, depth int, required *int) (next int, done bool) {
 	doc := s.doc
-	if i = s.value(c.values, i, depth); i < 0 {
+	values := c.values
+	if len(c.patterns) > 0 {
+		values = s.matched(c, name, required)
+	}
+	if values == nil {
+		return no, false
+	}
+	if i = s.value(values, i, depth); i < 0 {
 		return no, false
 	}
 	if i = space(doc, i); i >= len(doc) {
@@ -126,6 +134,32 @@ func (s *scan) mapValue(c *mapCheck, i, depth int) (next int, done bool) {
 		return i + 1, true
 	}
 	return no, false
+}
+
+// matched returns the check of a member of that name; nil where two patterns match, or one and a declared name.
+func (s *scan) matched(c *mapCheck, name span, required *int) *check {
+	var buf [longEscaped + 8]byte
+	text := s.plainText(name, &buf)
+	text = text[1 : len(text)-1]
+	var found *check
+	if d, ok := c.declared[string(text)]; ok {
+		if found = d.values; d.required {
+			*required++
+		}
+	}
+	for i := range c.patterns {
+		if !c.patterns[i].pattern.match(text) {
+			continue
+		}
+		if found != nil {
+			return nil
+		}
+		found = c.patterns[i].values
+	}
+	if found == nil {
+		return c.values
+	}
+	return found
 }
 
 // longEscaped is how long a string with escapes may be that is compared here.

@@ -105,6 +105,9 @@ func finish(root *node, raw []byte, o options) (*Schema, error) {
 		s.fast = fast
 		return s, nil
 	}
+	if repeats := chainLength(root); repeats > maxWithin {
+		return nil, fmt.Errorf("the schema applies itself so often to what is within one another that a document could ask for more than %d checks", maxWithin)
+	}
 	g, err := newGeneral(s.document)
 	if err != nil {
 		return nil, err
