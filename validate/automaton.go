@@ -101,7 +101,7 @@ func (b *automatonBuilder) classify() bool {
 			}
 			bounds = append(bounds, in.Rune[k], last+1)
 		}
-		if len(in.Rune) == 1 && syntax.Flags(in.Arg)&syntax.FoldCase != 0 { // what [Aa] becomes
+		if len(in.Rune) == 1 && syntax.Flags(in.Arg)&syntax.FoldCase != 0 { //nolint:gosec // flags of the parser; this is what [Aa] becomes
 			for r := unicode.SimpleFold(in.Rune[0]); r != in.Rune[0]; r = unicode.SimpleFold(r) {
 				bounds = append(bounds, r, r+1)
 			}
