@@ -4,9 +4,7 @@ import (
 	"context"
 	"encoding/json/jsontext"
 	"encoding/json/v2"
-	"go/format"
 	"os"
-	"reflect"
 	"regexp"
 	"strings"
 	"testing"
@@ -17,7 +15,6 @@ import (
 	"github.com/toolcontract/toolcontract/approval"
 	"github.com/toolcontract/toolcontract/envelope"
 	"github.com/toolcontract/toolcontract/tool"
-	"github.com/toolcontract/toolcontract/tool/export"
 )
 
 func read(t *testing.T, file string) string {
@@ -30,10 +27,9 @@ func read(t *testing.T, file string) string {
 // block returns the README's fenced block that contains the given text.
 func block(t *testing.T, language, containing string) string {
 	t.Helper()
-	text := strings.ReplaceAll(read(t, "README.md"), "\n   ```", "\n```")
-	for _, b := range strings.Split(text, "\n```"+language+"\n")[1:] {
-		if b, _, closed := strings.Cut(b, "\n```"); closed && strings.Contains(b, containing) {
-			return b
+	for _, b := range blocks("README.md", read(t, "README.md"), language) {
+		if strings.Contains(b.text, containing) {
+			return strings.TrimSuffix(b.text, "\n")
 		}
 	}
 	require.Failf(t, "no such block", "%s, containing %s", language, containing)
@@ -77,52 +73,6 @@ func TestREADMEPolicyIsTheExamples(t *testing.T) {
 func TestREADMEShowsWhatTheExamplePrints(t *testing.T) {
 	t.Parallel()
 	require.Contains(t, read(t, "examples/addresschange/testdata/output.golden"), block(t, "text", "┌")+"\n")
-}
-
-func TestREADMESnippetsAreFormatted(t *testing.T) {
-	t.Parallel()
-	for _, containing := range []string{"tool.Config{", "envelope.Refused(", "export.OpenAI("} {
-		snippet := block(t, "go", containing)
-		clean, err := format.Source([]byte(snippet))
-		require.NoError(t, err)
-		require.Equal(t, snippet, string(clean))
-	}
-}
-
-// exportSnippet is the README's, compiled.
-func exportSnippet(ctx context.Context, role tool.Role, run *tool.Run, message jsontext.Value) (results []envelope.Result, err error) {
-	openai, err := export.OpenAI(role.Published()) // openai.Tools() goes into the request, openai.Losses() into your review
-	if err != nil {
-		return nil, err
-	}
-	calls, err := openai.Calls(message) // the assistant's message, as the endpoint sent it
-	for _, c := range calls {
-		results = append(results, run.Call(ctx, c)) // the boundary checks the whole contract
-	}
-	return results, err
-}
-
-func TestREADMEExportSnippetIsCompiled(t *testing.T) {
-	t.Parallel()
-	squeezed := func(text string) string { return strings.Join(strings.Fields(text), " ") }
-	source := squeezed(read(t, "readme_test.go"))
-	for line := range strings.Lines(block(t, "go", "export.OpenAI(")) {
-		require.Contains(t, source, squeezed(line))
-	}
-	results, err := exportSnippet(t.Context(), tool.Role{}, nil, jsontext.Value(`{}`))
-	require.Error(t, err, "a role without tools")
-	require.Empty(t, results)
-}
-
-func TestREADMEConfigHasTheseFields(t *testing.T) {
-	t.Parallel()
-	snippet := block(t, "go", "tool.Config{")
-	fields := regexp.MustCompile(`(?m)^\t(\w+):`).FindAllStringSubmatch(snippet, -1)
-	require.Len(t, fields, 8)
-	for _, f := range fields {
-		_, ok := reflect.TypeFor[tool.Config]().FieldByName(f[1])
-		require.True(t, ok, f[1])
-	}
 }
 
 func TestREADMENamesEveryCode(t *testing.T) {

@@ -1,0 +1,119 @@
+package toolcontract_test
+
+import (
+	"encoding/json/jsontext"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/toolcontract/toolcontract/approval"
+)
+
+// documents are the README and the guides.
+func documents(t *testing.T) []string {
+	t.Helper()
+	guides, err := filepath.Glob("docs/*.md")
+	require.NoError(t, err)
+	return append([]string{"README.md"}, guides...)
+}
+
+// around is a document's file in docs/testdata, empty where it has none.
+func around(t *testing.T, document string) string {
+	t.Helper()
+	name := strings.TrimSuffix(filepath.Base(document), ".md")
+	if document != "README.md" && name == "README" {
+		return ""
+	}
+	text, err := os.ReadFile(filepath.Join("docs", "testdata", name+".go"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return ""
+	}
+	require.NoError(t, err)
+	return string(text)
+}
+
+func TestSnippetsCompile(t *testing.T) {
+	t.Parallel()
+	var all []unit
+	for _, document := range documents(t) {
+		snippets := blocks(document, read(t, document), "go")
+		for _, s := range snippets {
+			if err := s.formatted(); err != nil {
+				t.Error(err)
+			}
+		}
+		of, err := units(document, around(t, document), snippets)
+		if err != nil {
+			t.Error(err)
+		}
+		all = append(all, of...)
+	}
+	require.NotEmpty(t, all)
+	c, err := newCompiler(t.Context(), all)
+	require.NoError(t, err)
+	for _, u := range all {
+		if err := c.check(u); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// A snippet that does not compile is told by its document and line.
+func TestSnippetsThatDoNotCompileAreTold(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ name, document, around, want string }{
+		{"nothing around it", "a\n\n```go\nx := 1\n```\n", "", "guide.md:4:1: expected declaration"},
+		{"an unknown name", "```go\nvar x = y\n```\n", "", "guide.md:2:9: undefined: y"},
+		{"a program", "```go\npackage main\n\nimport \"fmt\"\n\nfunc main() {}\n```\n", "", `guide.md:4:8: "fmt" imported and not used`},
+		{"in a list", "1. a\n\n   ```go\n   var x = y\n   ```\n", "", "guide.md:4:9: undefined: y"},
+		{"a named one", "<!-- snippet: s -->\n```go\nx := 1\n```\n", "package p\n\nfunc f() {\n\t//snippet:s\n}\n", "guide.md:3:1: declared and not used: x"},
+		{"what stands around it", "<!-- snippet: s -->\n```go\nvar x int\n```\n", "package p\n\n//snippet:s\n\nvar y string = x\n", "docs/testdata/guide.go:5:16: cannot use x"},
+		{"a name that nothing has", "<!-- snippet: s -->\n```go\nx := 1\n```\n", "package p\n", "guide.md:3: snippet s: docs/testdata/guide.go has no //snippet:s"},
+		{"a name too many", "", "package p\n\n//snippet:s\n", "docs/testdata/guide.go:3: guide.md has no such snippet"},
+		{"a private package", "```go\nimport _ \"github.com/toolcontract/toolcontract/internal/ids\"\n```\n", "", "guide.md:2:8: \"github.com/toolcontract/toolcontract/internal/ids\" cannot be imported by a user"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			all, err := units("guide.md", test.around, blocks("guide.md", test.document, "go"))
+			c, failed := newCompiler(t.Context(), all)
+			require.NoError(t, failed)
+			for _, u := range all {
+				err = errors.Join(err, c.check(u))
+			}
+			require.ErrorContains(t, err, test.want)
+		})
+	}
+	require.ErrorContains(t, snippet{document: "guide.md", line: 4, text: "x:=1\n"}.formatted(), "guide.md:4: is not as gofmt has it")
+}
+
+// JSON that the documents show is JSON, and a policy is one.
+func TestDocumentsShowRealJSON(t *testing.T) {
+	t.Parallel()
+	for _, document := range documents(t) {
+		for _, b := range blocks(document, read(t, document), "json") {
+			require.Truef(t, jsontext.Value(b.text).IsValid(), "%s:%d", document, b.line)
+			if strings.Contains(b.text, `"rules"`) {
+				_, err := approval.ParseTable(strings.NewReader(b.text))
+				require.NoErrorf(t, err, "%s:%d", document, b.line)
+			}
+		}
+	}
+}
+
+func TestDocumentsLinkToWhatThereIs(t *testing.T) {
+	t.Parallel()
+	link := regexp.MustCompile(`\]\(([^)#:]+)(#[^)]*)?\)`)
+	code := regexp.MustCompile("(?s)```.*?```|`[^`\n]*`")
+	for _, document := range append(documents(t), "CONTRIBUTING.md", "CHANGELOG.md") {
+		for _, m := range link.FindAllStringSubmatch(code.ReplaceAllString(read(t, document), ""), -1) {
+			_, err := os.Stat(filepath.Join(filepath.Dir(document), filepath.FromSlash(m[1])))
+			require.NoErrorf(t, err, "%s links to %s", document, m[1])
+		}
+	}
+}
