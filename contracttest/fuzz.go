@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"slices"
 	"testing"
 
 	"github.com/toolcontract/toolcontract/tool"
+	"github.com/toolcontract/toolcontract/tool/trace"
 )
 
 // Seed adds the cases of one tool to a fuzz test's corpus, those that are not long.
@@ -67,7 +67,7 @@ func weigh(p published, j *judge, raw []byte, s seen) error {
 		return errors.New("a handler ran on what the judge refuses: " + string(v.code) + " " + v.keywords())
 	case !v.valid() && s.result.OK:
 		return errors.New("accepted, where the judge says " + string(v.code) + " " + v.keywords())
-	case v.valid() && e != nil && e.Rule != "type" && e.Rule != "format" && len(s.entries) == 0 && slices.Contains(boundaryCodes(), e.Code):
+	case v.valid() && e != nil && e.Rule != "type" && e.Rule != "format" && len(s.entries) == 0 && trace.Boundary(e.Code):
 		return errors.New("refused with " + s.gotten() + " what the judge admits")
 	case len(s.entries) > 0 && !p.builtIn() && !p.isCommit() && !sameAsSent(s.entries[0].In, raw):
 		return errors.New("the handler got another value than was sent")

@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"testing"
 
 	"github.com/toolcontract/toolcontract/envelope"
+	"github.com/toolcontract/toolcontract/tool/trace"
 )
 
 // input runs the cases of every tool's input.
@@ -152,7 +152,7 @@ func (in *inputs) count(s seen) {
 // expected is what an Expect says of a case.
 func (o *options) expected(c Case) (Refusal, bool) {
 	for _, e := range o.expects {
-		if c.Valid != slices.Contains(boundaryCodes(), e.want.Code) && matchName(e.pattern, c.Name) {
+		if c.Valid != trace.Boundary(e.want.Code) && matchName(e.pattern, c.Name) {
 			e.matched++
 			return e.want, true
 		}
@@ -228,7 +228,7 @@ func (in *inputs) accepted(c Case, s seen) *Failure {
 			return c.failure(s, text, "the handler got another value than was sent")
 		}
 	}
-	if e != nil && slices.Contains(boundaryCodes(), e.Code) {
+	if e != nil && trace.Boundary(e.Code) {
 		return c.failure(s, text, s.gotten()+", after the handler was entered")
 	}
 	if leaks := s.leaks(c.Canary, nil); len(leaks) > 0 {
@@ -248,13 +248,6 @@ func (in *inputs) entrances() int {
 		return m.Retry.Attempts
 	}
 	return 1
-}
-
-func boundaryCodes() []envelope.Code {
-	return []envelope.Code{
-		envelope.MalformedJSON, envelope.DuplicateMember, envelope.TrailingData, envelope.PayloadTooLarge, envelope.TooDeep,
-		envelope.UnknownField, envelope.InvalidArgument, envelope.UnknownTool, envelope.UnsupportedVersion,
-	}
 }
 
 // checked: a Check refused, as an Expect says.

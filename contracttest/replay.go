@@ -10,16 +10,18 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"slices"
 	"testing"
 
 	"github.com/toolcontract/toolcontract/envelope"
+	"github.com/toolcontract/toolcontract/tool/trace"
 )
 
 // recorded is one call as it was seen, one JSON object a line. Arguments are the exact bytes in base64, or the document
 // itself. Verdict is accept or refuse; of a refusal Code and Field are compared. Answer, where it is given, stands in for
 // the handler, which then must not run: nothing live is called. Data, where it is given, is what must come out.
 type recorded struct {
+	Step         string         `json:"step"` // of a saved trace: call, or what is no call
+	LeftOut      bool           `json:"left_out"`
 	Case         string         `json:"case"`
 	Tool         string         `json:"tool"`
 	ArgumentsB64 *string        `json:"arguments_b64"`
@@ -34,7 +36,8 @@ type recorded struct {
 // Replay sends recorded calls, the lines of the files that match, and compares how they are answered: a line is a JSON
 // object with case, tool, arguments or arguments_b64, verdict (accept, refuse), and of a refusal code and field. With an
 // answer in the record the handler's place is taken by it, and a handler that runs all the same is a failure. A file
-// without a line, a line of another form, and no file at all are errors.
+// without a line, a line of another form, and no file at all are errors. The calls of a trace that package trace saved are
+// such lines; its other lines are passed over.
 func Replay(t *testing.T, fresh New, fsys fs.FS, glob string, opts ...Option) {
 	t.Helper()
 	play(t, fresh, opts, replay(fsys, glob))
@@ -81,6 +84,10 @@ func readRecorded(fsys fs.FS, file string) (calls []recorded, err error) {
 			continue
 		}
 		var c recorded
+		if json.Unmarshal(lines.Bytes(), &c) == nil && (c.LeftOut || c.Step != "" && c.Step != "call") {
+			continue
+		}
+		c = recorded{}
 		if err := json.Unmarshal(lines.Bytes(), &c); err != nil || c.Tool == "" && c.Case == "" || c.Verdict != "accept" && c.Verdict != "refuse" || c.ArgumentsB64 == nil && c.Arguments == nil {
 			return nil, fmt.Errorf("contracttest: Replay: %s:%d is no recorded call", file, n)
 		}
@@ -104,7 +111,13 @@ func (c recorded) play(ctx context.Context, l *live) *Failure {
 		l.f.Probe.respond(&envelope.Result{OK: true, Data: c.Answer})
 		defer l.f.Probe.respond(nil)
 	}
-	return c.compare(raw, l.call(ctx, c.Tool, raw))
+	s := l.call(ctx, c.Tool, raw)
+	if e := s.result.Error; e != nil && c.Step != "" { // a trace keeps declared places alone
+		if schemas, ok := l.f.Catalog.Schemas(c.Tool); ok {
+			s.result.Error = e.At(schemas.Input.Declared(e.Field))
+		}
+	}
+	return c.compare(raw, s)
 }
 
 func (c recorded) compare(raw []byte, s seen) *Failure {
@@ -117,7 +130,7 @@ func (c recorded) compare(raw []byte, s seen) *Failure {
 		return as.failure(s, as.Want.String(), s.gotten())
 	case c.Verdict == "refuse" && len(s.entries) > 0:
 		return as.failure(s, as.Want.String()+", the handler not called", s.gotten())
-	case c.Verdict == "accept" && e != nil && slices.Contains(boundaryCodes(), e.Code):
+	case c.Verdict == "accept" && e != nil && trace.Boundary(e.Code):
 		return as.failure(s, "accepted by the boundary", s.gotten())
 	case c.Verdict == "accept" && e == nil && !s.result.OK:
 		return as.failure(s, "data or an error", s.gotten())

@@ -5,8 +5,9 @@ import (
 	"encoding/json/jsontext"
 	"errors"
 	"fmt"
-	"slices"
 	"testing"
+
+	"github.com/toolcontract/toolcontract/tool/trace"
 )
 
 // Rule is what a Check or a handler refuses although the schema admits it.
@@ -28,7 +29,7 @@ func semantics(rules []Rule) suite {
 	return func(r *runner, cat *catalogue) {
 		for _, rule := range rules {
 			p, err := cat.tool(rule.Tool)
-			if err == nil && (slices.Contains(boundaryCodes(), rule.Want.Code) || rule.Want.Code == "") {
+			if err == nil && (trace.Boundary(rule.Want.Code) || rule.Want.Code == "") {
 				err = fmt.Errorf("contracttest: rule %q: a rule has a code of its own, not one of the boundary", rule.Name)
 			}
 			if err == nil {

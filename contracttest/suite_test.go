@@ -9,13 +9,16 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/toolcontract/toolcontract/approval"
 	"github.com/toolcontract/toolcontract/contracttest"
 	"github.com/toolcontract/toolcontract/contracttest/internal/samples"
 	"github.com/toolcontract/toolcontract/envelope"
 	"github.com/toolcontract/toolcontract/tool"
+	"github.com/toolcontract/toolcontract/tool/trace"
 )
 
 func review(t *testing.T) (*tool.Catalog, contracttest.New) {
@@ -170,6 +173,33 @@ func TestReplayComparesAnswers(t *testing.T) {
 	contracttest.Replay(t, fresh, fstest.MapFS{"calls.jsonl": {Data: []byte(line)}}, "*.jsonl")
 	other := strings.Replace(line, "INVALID_ARGUMENT", "UNKNOWN_FIELD", 1)
 	require.Error(t, contracttest.CheckReplay(fresh, fstest.MapFS{"calls.jsonl": {Data: []byte(other)}}, "*.jsonl").Err())
+}
+
+// A trace that package trace saved is a file of recorded calls.
+func TestReplayReadsATrace(t *testing.T) {
+	t.Parallel()
+	_, fresh := review(t)
+	rec, err := trace.NewRecorder(trace.Config{})
+	require.NoError(t, err)
+	f := fresh(t)
+	role, err := f.Catalog.Role("desk", "request_review_v1")
+	require.NoError(t, err)
+	run, err := f.Dispatcher.Start(tool.RunConfig{
+		Principal: approval.Principal{Kind: approval.Service, Tenant: "t1", Subject: "desk"}, Role: role, Budget: tool.Budget{Calls: 10}, Deadline: time.Now().Add(1000 * time.Hour),
+	})
+	require.NoError(t, err)
+	watched, err := rec.Run(run)
+	require.NoError(t, err)
+	require.NoError(t, rec.Note(watched.ID(), trace.Request, "a note is no call"))
+	for _, args := range []string{`null`, `{"unknown":1}`, `{`} {
+		watched.Call(t.Context(), envelope.Call{Tool: "request_review_v1", Arguments: jsontext.Value(args)})
+	}
+	var file bytes.Buffer
+	require.NoError(t, rec.Save(&file, watched.ID()))
+	files := fstest.MapFS{"run.trace.jsonl": {Data: file.Bytes()}}
+	contracttest.Replay(t, fresh, files, "*.jsonl")
+	files["run.trace.jsonl"].Data = bytes.ReplaceAll(file.Bytes(), []byte("UNKNOWN_FIELD"), []byte("TOO_DEEP"))
+	require.Error(t, contracttest.CheckReplay(fresh, files, "*.jsonl").Err())
 }
 
 func TestSemanticsOfABooking(t *testing.T) {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/toolcontract/toolcontract/validate"
 )
 
 // Catalog is a set of definitions that hold together. It is immutable and safe for concurrent use.
@@ -155,5 +157,26 @@ func (r Role) Name() string { return r.name }
 
 // Tools returns the wire names of what the role may call, sorted.
 func (r Role) Tools() []string { return slices.Clone(r.names) }
+
+// Catalog returns the catalogue that the role is of, nil for the zero Role.
+func (r Role) Catalog() *Catalog { return r.catalog }
+
+// Schemas returns the schemas of a wire name's arguments and answer, and the limits that bound both documents; false
+// where the catalogue has no such name.
+func (c *Catalog) Schemas(wireName string) (Schemas, bool) {
+	t, ok := c.tools[wireName]
+	if !ok {
+		return Schemas{}, false
+	}
+	s := t.def.spec
+	return Schemas{Input: t.input, Output: t.output, InputLimits: s.Input, OutputLimits: s.Output, Retired: s.Retired}, true
+}
+
+// Schemas are what one wire name takes and answers. Retired says that it no longer does.
+type Schemas struct {
+	Input, Output             *validate.Schema
+	InputLimits, OutputLimits validate.Limits
+	Retired                   bool
+}
 
 func (t *callable) commits() bool { return t.def.write != nil && strings.HasPrefix(t.wire, "commit_") }

@@ -113,6 +113,13 @@ func (r *Run) ID() string { return r.state.id }
 // Role returns the role that the run has.
 func (r *Run) Role() Role { return r.role }
 
+// Principal returns on whose behalf the run calls.
+func (r *Run) Principal() approval.Principal {
+	p := r.state.principal
+	p.Roles = slices.Clone(p.Roles)
+	return p
+}
+
 // Tools returns what to show the model: the role's tools and no others, by name.
 func (r *Run) Tools() []Published { return r.role.Published() }
 

@@ -48,6 +48,22 @@ func (s *Schema) Untrusted() []string {
 	return out
 }
 
+// Hidden lists the places whose values a recording must not keep: secret, internal and personal ones, and free text.
+func (s *Schema) Hidden() []string {
+	var out []string
+	for _, f := range s.Fields() {
+		switch f.Class {
+		case redact.ClassSecret, redact.ClassInternal, redact.ClassPersonal, redact.ClassUntrusted:
+			out = append(out, f.Path)
+		case redact.ClassUnset, redact.ClassTrusted:
+			if f.Untrusted {
+				out = append(out, f.Path)
+			}
+		}
+	}
+	return out
+}
+
 // Declared cuts a field path of an error back to what the schema declares: names that the sender chose, keys of maps
 // among them, are dropped, and what follows them.
 func (s *Schema) Declared(field string) string {

@@ -12,10 +12,10 @@ import (
 //go:embed policy.json
 var policyFile []byte
 
-// newCatalogue defines the desk's tools: four reads and one write, which is two tools to a model.
-func newCatalogue(s *crm.Service) (*tool.Catalog, error) {
+// definitions are the desk's tools: four reads and one write, which is two tools to a model.
+func definitions(s *crm.Service) []tool.Definition {
 	d := desk{s}
-	return tool.NewCatalog(d.getCustomer(), d.listOrders(), d.listWarehouses(), d.requestRefundReview(), d.addressChange())
+	return []tool.Definition{d.getCustomer(), d.listOrders(), d.listWarehouses(), d.requestRefundReview(), d.addressChange()}
 }
 
 // supportRole is what the support agent may call.

@@ -87,7 +87,7 @@ func (d desk) addressChange() tool.Write[addressChange, addressPlan, addressChan
 // previewChange resolves everything that the change depends on, and shows it.
 func (d desk) previewChange(ctx context.Context, by tool.Caller, in addressChange) (tool.Draft[addressPlan], error) {
 	var none tool.Draft[addressPlan]
-	conn, err := d.crm.Dial(ctx)
+	conn, err := d.dial(ctx)
 	if err != nil {
 		return none, failure(err, "")
 	}
@@ -146,7 +146,7 @@ func difference(from, to address) []approval.Diff {
 }
 
 func (d desk) currentVersion(ctx context.Context, by tool.Caller, t approval.Target) (string, error) {
-	conn, err := d.crm.Dial(ctx)
+	conn, err := d.dial(ctx)
 	if err != nil {
 		return "", failure(err, "")
 	}
@@ -166,7 +166,7 @@ func (d desk) commitChange(ctx context.Context, cmd tool.Approved[addressPlan]) 
 	if err != nil {
 		return addressChanged{}, envelope.NotSent(err)
 	}
-	conn, err := d.crm.Dial(ctx)
+	conn, err := d.dial(ctx)
 	if err != nil {
 		return addressChanged{}, envelope.NotSent(err)
 	}
@@ -188,7 +188,7 @@ func (d desk) commitChange(ctx context.Context, cmd tool.Approved[addressPlan]) 
 
 // changeStatus asks what the operation's key did. "Not found" would prove nothing: the request may still be under way.
 func (d desk) changeStatus(ctx context.Context, cmd tool.Approved[addressPlan], _ string) (addressChanged, error) {
-	conn, err := d.crm.Dial(ctx)
+	conn, err := d.dial(ctx)
 	if err != nil {
 		return addressChanged{}, err
 	}

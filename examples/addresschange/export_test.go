@@ -16,7 +16,7 @@ import (
 
 func TestExports(t *testing.T) {
 	t.Parallel()
-	c, err := newCatalogue(nil)
+	c, err := tool.NewCatalog(definitions(nil)...)
 	require.NoError(t, err)
 	role, err := supportRole(c)
 	require.NoError(t, err)

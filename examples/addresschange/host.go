@@ -14,6 +14,7 @@ import (
 
 	"github.com/toolcontract/toolcontract/approval"
 	"github.com/toolcontract/toolcontract/approval/sqlitestore"
+	"github.com/toolcontract/toolcontract/envelope"
 	"github.com/toolcontract/toolcontract/examples/addresschange/internal/crm"
 	"github.com/toolcontract/toolcontract/idem/sqliteledger"
 	"github.com/toolcontract/toolcontract/redact"
@@ -28,13 +29,27 @@ type host struct {
 	approvals  *sqlitestore.Store
 	ledger     *sqliteledger.Ledger
 	dispatcher *tool.Dispatcher
-	run        *tool.Run
+	run        caller
+	with       []setup
 	entered    *entered
 	trail      *trail
 	dir        string
 	temporary  bool             // dir goes with the host
 	newID      func() uuid.UUID // nil: the library's
 	lease      time.Duration    // zero: the library's
+}
+
+// setup is what a test changes of a host: the definitions before the catalogue is made of them, and the configuration
+// before the dispatcher is.
+type setup struct {
+	definitions func(defs []tool.Definition)
+	wire        func(cfg *tool.Config) error
+}
+
+// caller makes calls: a run, or what records one.
+type caller interface {
+	Tools() []tool.Published
+	Call(ctx context.Context, c envelope.Call) envelope.Result
 }
 
 // The people and programs of the example. A host takes them from its own verified sessions, never from a call.
@@ -50,12 +65,12 @@ func lead() approval.Principal {
 
 // newHost starts the service on a fresh database and a dispatcher with one run of at most calls calls, in a temporary
 // directory and on a clock that stands still until the story moves it.
-func newHost(ctx context.Context, calls int) (*host, error) {
+func newHost(ctx context.Context, calls int, with ...setup) (*host, error) {
 	dir, err := os.MkdirTemp("", "addresschange")
 	if err != nil {
 		return nil, err
 	}
-	h := &host{clock: &clock{at: time.Date(2026, time.March, 2, 9, 0, 0, 0, time.UTC)}, dir: dir, temporary: true, newID: numbered()}
+	h := &host{clock: &clock{at: time.Date(2026, time.March, 2, 9, 0, 0, 0, time.UTC)}, dir: dir, temporary: true, newID: numbered(), with: with}
 	return h, h.start(ctx, calls)
 }
 
@@ -78,11 +93,22 @@ func (h *host) start(ctx context.Context, calls int) (err error) {
 	if h.crm, err = crm.Open(ctx, h.dir, h.clock.now); err != nil {
 		return err
 	}
-	catalogue, err := newCatalogue(h.crm)
+	defs := definitions(h.crm)
+	for _, s := range h.with {
+		if s.definitions != nil {
+			s.definitions(defs)
+		}
+	}
+	catalogue, err := tool.NewCatalog(defs...)
 	if err != nil {
 		return err
 	}
 	cfg, err := h.config(ctx)
+	for _, s := range h.with {
+		if s.wire != nil {
+			err = errors.Join(err, s.wire(&cfg))
+		}
+	}
 	if err != nil {
 		return err
 	}
@@ -163,6 +189,12 @@ func (c *clock) now() time.Time {
 		return time.Now()
 	}
 	return c.at
+}
+
+func (c *clock) set(at time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.at = at
 }
 
 func (c *clock) advance(d time.Duration) {

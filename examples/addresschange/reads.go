@@ -61,7 +61,7 @@ func (d desk) getCustomer() tool.Tool[customerQuery, customerView] {
 			Purpose:     "Answering a customer's question about their own record.",
 		},
 		Handle: func(ctx context.Context, by tool.Caller, in customerQuery) (customerView, error) {
-			conn, err := d.crm.Dial(ctx)
+			conn, err := d.dial(ctx)
 			if err != nil {
 				return customerView{}, failure(err, "")
 			}
@@ -108,7 +108,7 @@ func (d desk) listOrders() tool.Tool[orderQuery, validate.Page[orderView]] {
 		},
 		Handle: func(ctx context.Context, by tool.Caller, in orderQuery) (validate.Page[orderView], error) {
 			var page validate.Page[orderView]
-			conn, err := d.crm.Dial(ctx)
+			conn, err := d.dial(ctx)
 			if err != nil {
 				return page, failure(err, "")
 			}
@@ -148,7 +148,7 @@ func (d desk) listWarehouses() tool.Tool[noArguments, warehouseList] {
 			Purpose:     "Saying where a parcel comes from.",
 		},
 		Handle: func(ctx context.Context, by tool.Caller, _ noArguments) (warehouseList, error) {
-			conn, err := d.crm.Dial(ctx)
+			conn, err := d.dial(ctx)
 			if err != nil {
 				return warehouseList{}, failure(err, "")
 			}
@@ -193,7 +193,7 @@ func (d desk) requestRefundReview() tool.Tool[reviewQuery, reviewView] {
 			return nil
 		},
 		Handle: func(ctx context.Context, by tool.Caller, in reviewQuery) (reviewView, error) {
-			conn, err := d.crm.Dial(ctx)
+			conn, err := d.dial(ctx)
 			if err != nil {
 				return reviewView{}, failure(err, "")
 			}

@@ -24,16 +24,21 @@ func tell(ctx context.Context, w io.Writer) (_ bool, err error) {
 	}
 	defer func() { err = errors.Join(err, h.close(ctx)) }()
 	t := &teller{ctx: ctx, w: w, h: h}
+	t.play()
+	if err := t.accounts(); err != nil {
+		return false, err
+	}
+	return t.wrong == 0, nil
+}
+
+// play is the story without its last scene, the service's accounts.
+func (t *teller) play() {
 	t.cast()
 	t.answerLost()
 	t.versionMoved()
 	t.rejected()
 	t.expired()
 	t.cannotBeAsked()
-	if err := t.accounts(); err != nil {
-		return false, err
-	}
-	return t.wrong == 0, nil
 }
 
 // cast says who acts, and under which rule.

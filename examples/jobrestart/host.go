@@ -4,12 +4,14 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
+	"errors"
 	"os"
 	"sync"
 	"time"
 	"uuid"
 
 	"github.com/toolcontract/toolcontract/approval"
+	"github.com/toolcontract/toolcontract/envelope"
 	"github.com/toolcontract/toolcontract/idem"
 	"github.com/toolcontract/toolcontract/redact"
 	"github.com/toolcontract/toolcontract/redact/audit"
@@ -25,7 +27,13 @@ type host struct {
 	trail      *audit.Recorder
 	approvals  approval.Store
 	dispatcher *tool.Dispatcher
-	run        *tool.Run
+	run        caller
+}
+
+// caller makes calls: a run, or what records one.
+type caller interface {
+	Tools() []tool.Published
+	Call(ctx context.Context, c envelope.Call) envelope.Result
 }
 
 const tenant = "acme"
@@ -34,7 +42,15 @@ func lead() approval.Principal {
 	return approval.Principal{Kind: approval.Person, Tenant: tenant, Subject: "j.moreau", Roles: []string{"release_lead"}}
 }
 
-func newHost() (*host, error) {
+// setup is what a test changes of a host: the definitions before the catalogue is made of them, and the configuration
+// before the dispatcher is.
+type setup struct {
+	definitions func(defs []tool.Definition)
+	wire        func(cfg *tool.Config) error
+}
+
+// newHost starts the tools with one run.
+func newHost(with ...setup) (*host, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
@@ -47,11 +63,22 @@ func newHost() (*host, error) {
 	if err != nil {
 		return nil, err
 	}
-	catalogue, err := tool.NewCatalog(j.getRun(), j.jobRestart())
+	defs := []tool.Definition{j.getRun(), j.jobRestart()}
+	for _, s := range with {
+		if s.definitions != nil {
+			s.definitions(defs)
+		}
+	}
+	catalogue, err := tool.NewCatalog(defs...)
 	if err != nil {
 		return nil, err
 	}
 	cfg, err := h.config()
+	for _, s := range with {
+		if s.wire != nil {
+			err = errors.Join(err, s.wire(&cfg))
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -98,6 +125,12 @@ func (c *clock) now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.at
+}
+
+func (c *clock) set(at time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.at = at
 }
 
 func (c *clock) advance(d time.Duration) {

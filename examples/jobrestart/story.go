@@ -18,6 +18,11 @@ func tell(ctx context.Context, w io.Writer) (_ bool, err error) {
 		return false, err
 	}
 	defer func() { err = errors.Join(err, h.close(ctx)) }()
+	return h.story(ctx, w), nil
+}
+
+// story plays it all in a host.
+func (h *host) story(ctx context.Context, w io.Writer) bool {
 	t := &teller{ctx: ctx, w: w, h: h}
 	t.cast()
 	t.look()
@@ -29,10 +34,10 @@ func tell(ctx context.Context, w io.Writer) (_ bool, err error) {
 	t.traceback()
 	if t.wrong > 0 {
 		fmt.Fprintln(w, "Not everything is as expected; look for ✗.")
-		return false, nil
+		return false
 	}
 	fmt.Fprintln(w, "Everything is as expected.")
-	return true, nil
+	return true
 }
 
 func (t *teller) cast() {

@@ -25,15 +25,17 @@ type jobRun struct {
 
 // restart is what is asked for, and restarted what jobctl restart and jobctl lookup answer.
 type restart struct {
-	ProjectID, RunID, Key string
-	Attempt               string
+	ProjectID string `json:"project_id" jsonschema:"pattern=^[a-z0-9][a-z0-9-]{2\\,62}$"`
+	RunID     string `json:"run_id" jsonschema:"pattern=^run_[A-Za-z0-9]{12\\,48}$"`
+	Key       string `json:"key" jsonschema:"pattern=^[0-9a-z]{16\\,128}$"`
+	Attempt   string `json:"if_attempt" jsonschema:"pattern=^[0-9]{1\\,9}$"`
 }
 
 type restarted struct {
 	ProjectID  string    `json:"project_id" jsonschema:"pattern=^[a-z0-9][a-z0-9-]{2\\,62}$"`
 	RunID      string    `json:"run_id" jsonschema:"pattern=^run_[A-Za-z0-9]{12\\,48}$"`
 	Attempt    int       `json:"attempt" jsonschema:"minimum=2"`
-	Key        string    `json:"key" jsonschema:"maxLength=128"`
+	Key        string    `json:"key" jsonschema:"pattern=^[0-9a-z]{16\\,128}$"`
 	AcceptedAt time.Time `json:"accepted_at"`
 }
 

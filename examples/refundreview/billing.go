@@ -20,13 +20,13 @@ import (
 
 // chargeQuery is what billing is asked.
 type chargeQuery struct {
-	CaseID string `json:"case_id"`
+	CaseID string `json:"case_id" redact:"internal"`
 }
 
 // charge is what of billing's record the desk works with. Billing sends far more; an answer in which one of these is
 // missing or of another form is refused as a whole, and whatever else stands in it is never looked at.
 type charge struct {
-	CaseID          string    `json:"case_id" jsonschema:"pattern=^bc-[0-9]{1\\,10}$"`
+	CaseID          string    `json:"case_id" jsonschema:"pattern=^bc-[0-9]{1\\,10}$" redact:"internal"`
 	Status          string    `json:"status" jsonschema:"enum=settled,enum=disputed,enum=refunded"`
 	ChargedMinor    int64     `json:"charged_minor" jsonschema:"minimum=0"`
 	Currency        string    `json:"currency" jsonschema:"pattern=^[A-Z]{3}$"`

@@ -31,8 +31,14 @@ type host struct {
 	log        *buffer
 	dispatcher *tool.Dispatcher
 	desk       desk
-	runs       map[string]*tool.Run
+	runs       map[string]caller
 	answers    strings.Builder // all that any agent read
+}
+
+// caller makes calls: a run, or what records one.
+type caller interface {
+	Tools() []tool.Published
+	Call(ctx context.Context, c envelope.Call) envelope.Result
 }
 
 // clock stands still until it is moved.
@@ -45,6 +51,12 @@ func (c *clock) now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.at
+}
+
+func (c *clock) set(at time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.at = at
 }
 
 func (c *clock) advance(d time.Duration) {
@@ -85,8 +97,16 @@ func (vault) For(_ context.Context, by upstream.Caller, operation string) ([]ups
 	return []upstream.Credential{{Name: "Authorization", Value: redact.NewSecret(billingToken)}}, nil
 }
 
-func newHost(ctx context.Context) (_ *host, err error) {
-	h := &host{trail: &audit.Recorder{}, log: &buffer{}, runs: map[string]*tool.Run{}}
+// setup is what a test changes of a host: the definitions before the catalogue is made of them, and the configuration
+// before the dispatcher is.
+type setup struct {
+	definitions func(defs []tool.Definition)
+	wire        func(cfg *tool.Config) error
+}
+
+// newHost starts billing, the desk and its runs.
+func newHost(ctx context.Context, with ...setup) (_ *host, err error) {
+	h := &host{trail: &audit.Recorder{}, log: &buffer{}, runs: map[string]caller{}}
 	h.clock.at = time.Date(2026, time.March, 2, 9, 0, 0, 0, time.UTC)
 	defer func() {
 		if err != nil {
@@ -103,7 +123,7 @@ func newHost(ctx context.Context) (_ *host, err error) {
 	if err := h.openDesk(); err != nil {
 		return nil, err
 	}
-	return h, h.openDispatcher()
+	return h, h.openDispatcher(with)
 }
 
 // key is an example's own. A host takes 32 random bytes from its key management.
@@ -132,16 +152,28 @@ func (h *host) openDesk() (err error) {
 	return err
 }
 
-func (h *host) openDispatcher() error {
-	catalogue, err := tool.NewCatalog(h.desk.listCases(), h.desk.requestReview(), h.desk.status())
+func (h *host) openDispatcher(with []setup) error {
+	defs := []tool.Definition{h.desk.listCases(), h.desk.requestReview(), h.desk.status()}
+	for _, s := range with {
+		if s.definitions != nil {
+			s.definitions(defs)
+		}
+	}
+	catalogue, err := tool.NewCatalog(defs...)
 	if err != nil {
 		return err
 	}
 	logger := zap.New(zapcore.NewCore(zapcore.NewJSONEncoder(zap.NewProductionEncoderConfig()), h.log, zap.DebugLevel))
-	h.dispatcher, err = tool.NewDispatcher(catalogue, tool.Config{
-		Audit: h.trail, Quarantine: h.quarantine, Logger: logger, Now: h.clock.now,
-	})
+	cfg := tool.Config{Audit: h.trail, Quarantine: h.quarantine, Logger: logger, Now: h.clock.now}
+	for _, s := range with {
+		if s.wire != nil {
+			err = errors.Join(err, s.wire(&cfg))
+		}
+	}
 	if err != nil {
+		return err
+	}
+	if h.dispatcher, err = tool.NewDispatcher(catalogue, cfg); err != nil {
 		return err
 	}
 	role, err := catalogue.Role("refunds", "list_refund_cases_v1", reviewTool, statusTool)

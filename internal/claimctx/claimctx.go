@@ -26,3 +26,9 @@ func Set(ctx context.Context) {
 
 // Sent reports whether Set was called with the mark's context or one made from it.
 func (m *Mark) Sent() bool { return m.sent.Load() }
+
+// Marked reports whether Set was called for the claim that ctx belongs to; outside a claim it is false.
+func Marked(ctx context.Context) bool {
+	m, ok := ctx.Value(key{}).(*Mark)
+	return ok && m.Sent()
+}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/toolcontract/toolcontract/envelope"
+	"github.com/toolcontract/toolcontract/internal/tape"
 	"github.com/toolcontract/toolcontract/redact"
 	"github.com/toolcontract/toolcontract/redact/audit"
 	"github.com/toolcontract/toolcontract/validate"
@@ -116,6 +117,14 @@ func (c *Client[Q, A]) ask(ctx context.Context, by Caller, q Q) (accepted[A], er
 	if by.RequestID == "" {
 		by.RequestID = c.op.Name
 	}
+	if t := tape.From(ctx); t != nil {
+		return c.taped(ctx, t, by, q)
+	}
+	return c.live(ctx, by, q)
+}
+
+// live asks the other system.
+func (c *Client[Q, A]) live(ctx context.Context, by Caller, q Q) (accepted[A], error) {
 	r, f := c.exchange(ctx, by, q)
 	if f == nil {
 		var a accepted[A]

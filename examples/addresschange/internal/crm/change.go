@@ -11,10 +11,12 @@ import (
 // Replacement asks to replace a customer's address if its version is still Version. Key is the caller's idempotency
 // key; the service files the effect under it and does not look whether it stood there before.
 type Replacement struct {
-	Tenant, CustomerID string
-	Version            int64
-	Address            Address
-	Key, By            string
+	Tenant     string `redact:"trusted"`
+	CustomerID string
+	Version    int64
+	Address    Address
+	Key        string `redact:"trusted"`
+	By         string `redact:"trusted"`
 }
 
 // Change is an effect as the service filed it.

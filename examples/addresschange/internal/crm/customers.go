@@ -8,7 +8,12 @@ import (
 )
 
 // Address is where parcels go. Line2 may be empty.
-type Address struct{ Line1, Line2, City, Country string }
+type Address struct {
+	Line1   string `redact:"personal"`
+	Line2   string `redact:"personal"`
+	City    string `redact:"personal"`
+	Country string `jsonschema:"pattern=^[A-Z]{2}$"`
+}
 
 // Saved is an entry of a customer's address book.
 type Saved struct {
@@ -18,10 +23,11 @@ type Saved struct {
 
 // Customer is one record; Version rises by one with each change.
 type Customer struct {
-	ID, Name string
-	Version  int64
-	Address  Address
-	Book     []Saved // by id
+	ID      string
+	Name    string `redact:"personal"`
+	Version int64
+	Address Address
+	Book    []Saved // by id
 }
 
 // Customer returns a customer of the tenant, or [ErrNotFound].

@@ -12,10 +12,11 @@ import (
 
 // Order is one order of a customer. Amounts are in the currency's minor unit.
 type Order struct {
-	ID, Status string
+	ID         string
+	Status     string `jsonschema:"enum=open,enum=shipped,enum=cancelled"`
 	PlacedAt   time.Time
 	TotalMinor int64
-	Currency   string
+	Currency   string `jsonschema:"pattern=^[A-Z]{3}$"`
 }
 
 // OpenOrders counts the customer's orders that have not been shipped.
@@ -79,7 +80,10 @@ func position(cursor string) (int64, error) {
 }
 
 // Warehouse is a place that ships.
-type Warehouse struct{ ID, City, Country string }
+type Warehouse struct {
+	ID, City string
+	Country  string `jsonschema:"pattern=^[A-Z]{2}$"`
+}
 
 // Warehouses returns the tenant's warehouses by id.
 func (c *Conn) Warehouses(ctx context.Context, tenant string) (ws []Warehouse, err error) {
@@ -100,10 +104,10 @@ func (c *Conn) Warehouses(ctx context.Context, tenant string) (ws []Warehouse, e
 
 // RefundCase is a customer's complaint about a charge.
 type RefundCase struct {
-	Ref          string
+	Ref          string `jsonschema:"pattern=^case_[A-Za-z0-9]{16}$"`
 	Open         bool
 	ChargedMinor int64
-	Currency     string
+	Currency     string `jsonschema:"pattern=^[A-Z]{3}$"`
 }
 
 // RefundCase returns a case of the tenant, or [ErrNotFound].

@@ -1,0 +1,59 @@
+// Package tape carries, in a handler's context, who listens to the exchanges with other systems, or answers in their
+// place.
+package tape
+
+import (
+	"context"
+	"encoding/json/jsontext"
+	"time"
+)
+
+// Exchange is one question to another system and what came of it, as the adapter was told: what was checked, never the
+// bytes that arrived. Hidden names the places, by their declared paths, whose values are not to be kept; a single "*"
+// hides everything.
+type Exchange struct {
+	Operation    string
+	Asked        jsontext.Value
+	AskedHidden  []string
+	Answer       jsontext.Value // nil where it failed
+	AnswerHidden []string
+	Failure      *Failure
+	Sent         bool                  // bytes may have left
+	Fits         func(doc []byte) bool // whether a document could stand for the answer; nil: nobody knows
+}
+
+// Failure is why there was no answer.
+type Failure struct {
+	Known string        // the text of one of the adapter's declared errors
+	Proof uint8         // an envelope.Proof
+	Code  string        // an envelope.Code; empty: an error that says nothing
+	Field string        // declared
+	Rule  string        // of package upstream
+	Wait  time.Duration // asked for
+	// Status and Exit are the upstream's, Receipt the provider's.
+	Status, Exit int
+	Receipt      string
+	// NotFound: the provider does not know the key. TimedOut: the context was over.
+	NotFound, TimedOut bool
+}
+
+// Tape listens or plays. Safe for concurrent use.
+type Tape interface {
+	// Plays reports whether the tape answers: then the other system is not asked.
+	Plays() bool
+	// Play returns the recorded exchange for the question, false where there is none.
+	Play(operation string, asked jsontext.Value, hidden []string) (Exchange, bool)
+	// Keep takes note of an exchange.
+	Keep(e Exchange)
+}
+
+type key struct{}
+
+// With returns a context whose exchanges the tape keeps or plays.
+func With(ctx context.Context, t Tape) context.Context { return context.WithValue(ctx, key{}, t) }
+
+// From returns the context's tape, nil where there is none.
+func From(ctx context.Context) Tape {
+	t, _ := ctx.Value(key{}).(Tape)
+	return t
+}

@@ -1,0 +1,82 @@
+package trace
+
+import (
+	"context"
+	"encoding/json/jsontext"
+	"slices"
+	"sync"
+
+	"github.com/toolcontract/toolcontract/envelope"
+	"github.com/toolcontract/toolcontract/internal/tape"
+	"github.com/toolcontract/toolcontract/tool"
+)
+
+// call makes a call and records it; with a replay its exchanges are answered from there.
+func (r *Recorder) call(ctx context.Context, run *tool.Run, c envelope.Call, from *replay) envelope.Result {
+	t := &taken{step: step{Step: stepCall, Tool: c.Tool}, raw: slices.Clone(c.Arguments)}
+	r.note(run.ID(), t)
+	listening := &listener{replay: from}
+	result := run.Call(tape.With(ctx, listening), c)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	t.result(run, result)
+	t.Upstream, t.done = listening.heard(), true
+	return result
+}
+
+// result notes how the call was answered. Only a declared place is kept of a refusal's field.
+func (t *taken) result(run *tool.Run, r envelope.Result) {
+	t.Verdict = accepted
+	t.Answer = slices.Clone(r.Data)
+	e := r.Error
+	if e == nil {
+		return
+	}
+	t.Verdict, t.Code, t.Effect, t.Operation, t.Proposal, t.Reason = verdictOf(e.Code), e.Code, string(e.Effect), e.OperationID, e.ProposalID, e.Reason
+	t.Field = declared(run.Role().Catalog(), t.Tool, e)
+}
+
+// declared is the declared place nearest to an error's field; of a call that the boundary refused, a place of the
+// arguments. The two that the library itself names stay.
+func declared(c *tool.Catalog, wire string, e *envelope.Error) string {
+	s, ok := c.Schemas(wire)
+	switch {
+	case !ok:
+		return ""
+	case e.Field == "target", e.Field == "target.version":
+		return e.Field
+	case Boundary(e.Code):
+		return s.Input.Declared(e.Field)
+	}
+	return max(s.Input.Declared(e.Field), s.Output.Declared(e.Field))
+}
+
+// listener hears the exchanges of one call, those that come after its answer too, up to the moment it is asked.
+type listener struct {
+	replay *replay
+
+	mu    sync.Mutex
+	about []exchange
+}
+
+// Plays implements tape.Tape.
+func (l *listener) Plays() bool { return l.replay != nil }
+
+// Keep implements tape.Tape.
+func (l *listener) Keep(e tape.Exchange) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.about = append(l.about, ofTape(e))
+}
+
+// Play implements tape.Tape.
+func (l *listener) Play(operation string, asked jsontext.Value, hidden []string) (tape.Exchange, bool) {
+	e, ok := l.replay.next(operation, asked, hidden)
+	return e, ok
+}
+
+func (l *listener) heard() []exchange {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.about)
+}

@@ -1,0 +1,35 @@
+// Package trace records what a model did in a run, and replays it after a change: of a schema, a handler, an adapter.
+//
+// A [Recorder] stands around a run. It keeps the manifest of what could be called, each call with its answer, what the
+// handlers asked other systems and what they were told, the decisions of people, what the operations came to, and, where
+// the host tells it, the model's request and final answer:
+//
+//	rec, err := trace.NewRecorder(trace.Config{Canaries: canaries})
+//	rec.Wire(&cfg) // before tool.NewDispatcher
+//	…
+//	agent, err := rec.Run(run)
+//	rec.Note(agent.ID(), trace.Request, "why was case 2207 refused?")
+//	result := agent.Call(ctx, call)
+//	err = rec.Save(file, agent.ID())
+//
+// A [Player] is wired into a host of the present catalogue and makes the same calls again, on the recorded times, with
+// the recorded answers in the place of every other system:
+//
+//	recorded, err := trace.Load(file)
+//	p := trace.NewPlayer(recorded, trace.PlayerConfig{At: clock.set})
+//	p.Wire(&cfg)
+//	…
+//	report, err := p.Play(ctx, dispatcher, run)
+//	err = report.Err()
+//
+// Exchanges are seen where an adapter uses package validate/upstream, or puts its own client's calls into [Do].
+//
+// Guarantees: what is saved is redacted by field class. Values of fields that are secret, internal, personal or free text
+// are replaced by stand-ins of the same form, the same value by the same stand-in, everywhere in the trace and in the
+// notes; the stand-ins still pass the schemas, or nothing is saved. What is saved is searched for the registered canaries,
+// whole and in pieces, raw and encoded; where one is found nothing is written. A replay asks no other system: an exchange
+// that the recording does not have fails, and is a difference, as is one that was recorded and is not made.
+//
+// Non-goals: a trace is not the audit; what a worker does to a queued operation in the background is seen by its outcome
+// alone; a trace of a host's own catalogue says nothing of the model's next run.
+package trace

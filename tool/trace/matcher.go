@@ -1,0 +1,186 @@
+package trace
+
+import (
+	"bytes"
+	"encoding/json/jsontext"
+	"encoding/json/v2"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/toolcontract/toolcontract/envelope"
+	"github.com/toolcontract/toolcontract/idem"
+	"github.com/toolcontract/toolcontract/redact"
+)
+
+// idForm is what a fresh id looks like: it is another one in each run.
+var idForm = regexp.MustCompile(`^[a-z]{1,16}_[0-9a-z]{16,}$`)
+
+// matcher compares documents of two runs, in which the ids differ. Safe for concurrent use.
+type matcher struct {
+	tenantThen, tenantNow string
+
+	mu   sync.Mutex
+	then map[string]string // recorded id to the present one
+	back map[string]string
+}
+
+func newMatcher(then, now string) *matcher {
+	return &matcher{tenantThen: then, tenantNow: now, then: map[string]string{}, back: map[string]string{}}
+}
+
+// bind takes two ids for one.
+func (m *matcher) bind(recorded, present string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.bound(recorded, present)
+}
+
+// bound takes two ids for one; false where either is another's already, or they are not of one kind.
+func (m *matcher) bound(recorded, present string) bool {
+	if recorded == "" || present == "" {
+		return recorded == present
+	}
+	now, known := m.then[recorded]
+	if known {
+		return now == present
+	}
+	if _, taken := m.back[present]; taken {
+		return false
+	}
+	if recorded != present && (!idForm.MatchString(recorded) || !idForm.MatchString(present) || kindOf(recorded) != kindOf(present)) {
+		return false
+	}
+	m.set(recorded, present)
+	if kindOf(recorded) == "p" { // what the library makes of a proposal's id follows
+		a, b := m.operationOf(recorded), idem.OperationID(m.tenantNow, present)
+		m.set(a, b)
+		m.set(strings.TrimPrefix(a, "op_"), strings.TrimPrefix(b, "op_"))
+	}
+	return true
+}
+
+func (m *matcher) set(recorded, present string) {
+	m.then[recorded], m.back[present] = present, recorded
+}
+
+func (m *matcher) operationOf(proposal string) string {
+	return idem.OperationID(m.tenantThen, proposal)
+}
+
+func kindOf(id string) string {
+	kind, _, _ := strings.Cut(id, "_")
+	return kind
+}
+
+// now is what a recorded id is called in this run.
+func (m *matcher) now(id string) string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if present, ok := m.then[id]; ok {
+		return present
+	}
+	return id
+}
+
+// inDocument puts the present ids in the place of the recorded ones; what is no document stays as it is.
+func (m *matcher) inDocument(doc []byte) []byte {
+	out, err := rewrite(doc, listed(nil), func(l leaf) jsontext.Value {
+		if l.value.Kind() != '"' {
+			return l.value
+		}
+		if id := text(l.value); m.now(id) != id {
+			return quoted(m.now(id))
+		}
+		return l.value
+	})
+	if err != nil {
+		return doc
+	}
+	return out
+}
+
+// asks reports whether a recorded question is the one that is asked now, as far as it was kept.
+func (m *matcher) asks(e exchange, asked jsontext.Value, hidden []string) bool {
+	if e.Asked == nil || asked == nil {
+		return true
+	}
+	_, same := m.documents(e.Asked, asked, listed(append(slices.Clone(hidden), e.AskedHidden...)))
+	return same
+}
+
+// documents compares two documents and binds the ids that stand in the same places. Of hidden places the kind counts
+// alone. It returns the first place that differs.
+func (m *matcher) documents(recorded, present []byte, p places) (at string, same bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.values(recorded, present, p, "", p == nil)
+}
+
+func (m *matcher) values(a, b jsontext.Value, p places, path string, hidden bool) (string, bool) {
+	if a.Kind() != b.Kind() {
+		return path, false
+	}
+	switch a.Kind() {
+	case '{':
+		return m.objects(a, b, p, path, hidden)
+	case '[':
+		var as, bs []jsontext.Value
+		if json.Unmarshal(a, &as) != nil || json.Unmarshal(b, &bs) != nil || len(as) != len(bs) {
+			return path, false
+		}
+		for i := range as {
+			_, secret, _ := p.child(plain(path), "[]", "[]")
+			if at, same := m.values(as[i], bs[i], p, envelope.Index(path, i), hidden || secret); !same {
+				return at, false
+			}
+		}
+		return "", true
+	case '"':
+		return path, hidden || text(a) == text(b) || m.bound(text(a), text(b))
+	case '0':
+		return path, hidden || path == "retry_after_ms" || sameNumber(a, b)
+	}
+	return path, true // true, false, null: the kind says it all
+}
+
+func (m *matcher) objects(a, b jsontext.Value, p places, path string, hidden bool) (string, bool) {
+	var as, bs map[string]jsontext.Value
+	if json.Unmarshal(a, &as) != nil || json.Unmarshal(b, &bs) != nil {
+		return path, false
+	}
+	for name := range bs {
+		if _, ok := as[name]; !ok && name != "retry_after_ms" {
+			return envelope.Member(path, name), false
+		}
+	}
+	names := make([]string, 0, len(as))
+	for name := range as {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		v, ok := bs[name]
+		if !ok && name != "retry_after_ms" {
+			return envelope.Member(path, name), false
+		}
+		if !ok {
+			continue
+		}
+		_, secret, _ := p.child(plain(path), "."+name, "{}")
+		if at, same := m.values(as[name], v, p, envelope.Member(path, name), hidden || secret); !same {
+			return at, false
+		}
+	}
+	return "", true
+}
+
+func sameNumber(a, b []byte) bool {
+	if bytes.Equal(a, b) {
+		return true
+	}
+	x, errX := redact.Canonical(jsontext.Value(a))
+	y, errY := redact.Canonical(jsontext.Value(b))
+	return errX == nil && errY == nil && bytes.Equal(x, y)
+}

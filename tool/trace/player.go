@@ -1,0 +1,185 @@
+package trace
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/toolcontract/toolcontract/approval"
+	"github.com/toolcontract/toolcontract/envelope"
+	"github.com/toolcontract/toolcontract/tool"
+)
+
+// PlayerConfig configures a [Player]. The zero value is a good one.
+type PlayerConfig struct {
+	// At is told the time of each step before it is made again, for a host whose clock stands where it is put. Nil: the
+	// host has its own time, and what hangs on time may differ.
+	At func(t time.Time)
+	// Migrate says, by recorded wire name, how a call of a version that is no longer served as it was is to be made now.
+	// Without an entry such a call is refused as old version.
+	Migrate map[string]Migration
+}
+
+// Migration turns a call as it was recorded into one of the present catalogue. An error leaves the call refused.
+type Migration func(recorded envelope.Call) (envelope.Call, error)
+
+// Player replays a trace against a host of the present catalogue. Make it with [NewPlayer]; it plays once.
+type Player struct {
+	trace     *Trace
+	cfg       PlayerConfig
+	recorder  *Recorder
+	approvals approval.Store
+}
+
+// NewPlayer returns a player of the trace.
+func NewPlayer(t *Trace, cfg PlayerConfig) *Player {
+	return &Player{trace: t, cfg: cfg}
+}
+
+// Wire puts the player before the configuration's approvals and audit. Call it before tool.NewDispatcher.
+func (p *Player) Wire(cfg *tool.Config) error {
+	r, err := NewRecorder(Config{Now: cfg.Now})
+	if err != nil {
+		return err
+	}
+	p.recorder, p.approvals = r, cfg.Approvals
+	r.Wire(cfg)
+	return nil
+}
+
+// Play makes every call and every decision of the trace again, in their order, and says of each call whether it is as it
+// was. The run must be a fresh one of the dispatcher that was wired. An error means that the trace could not be played.
+func (p *Player) Play(ctx context.Context, d *tool.Dispatcher, run *tool.Run) (*Report, error) {
+	if p.recorder == nil {
+		return nil, errors.New("trace: play: the player is not wired")
+	}
+	if _, err := p.recorder.Run(run); err != nil {
+		return nil, err
+	}
+	r := &replay{
+		player: p, run: run, catalog: run.Role().Catalog(), report: &Report{},
+		match: newMatcher(p.trace.head.Principal.Tenant, run.Principal().Tenant), lost: map[string]string{},
+	}
+	for _, s := range p.trace.steps {
+		if p.cfg.At != nil {
+			p.cfg.At(s.At)
+		}
+		switch s.Step {
+		case stepCall:
+			if err := r.call(ctx, s); err != nil {
+				return nil, err
+			}
+		case stepDecision:
+			r.decide(ctx, d, s)
+		case stepWithdraw:
+			r.withdraw(ctx, s)
+		case stepCancel:
+			run.Cancel("") //nolint:contextcheck // a run is cancelled for good, whatever becomes of the player
+		}
+	}
+	r.outcomes()
+	return r.report, nil
+}
+
+// decide lets the recorded person decide again.
+func (r *replay) decide(ctx context.Context, d *tool.Dispatcher, s step) {
+	id, ok := r.proposal(s)
+	if !ok {
+		return
+	}
+	rec, err := r.player.approvals.Find(ctx, s.By.Tenant, id)
+	if err == nil {
+		_, err = d.Decide(ctx, s.By.Tenant, id, approval.Decision{Approved: s.Approved, By: *s.By, Reason: s.Reason, Digest: rec.Proposal.Digest})
+	}
+	if err != nil {
+		r.report.differ("a decision is refused now: %v", err)
+	}
+}
+
+func (r *replay) withdraw(ctx context.Context, s step) {
+	id, ok := r.proposal(s)
+	if !ok {
+		return
+	}
+	rec, err := r.player.approvals.Find(ctx, s.By.Tenant, id)
+	if err == nil {
+		err = approval.ErrNotFound
+		for _, dec := range rec.Decisions {
+			if dec.By.Is(*s.By) {
+				_, err = r.player.approvals.Withdraw(ctx, s.By.Tenant, id, dec.ID, *s.By)
+			}
+		}
+	}
+	if err != nil {
+		r.report.differ("a withdrawal is refused now: %v", err)
+	}
+}
+
+// proposal is what the recorded proposal is called now; false where it was refused as old version.
+func (r *replay) proposal(s step) (string, bool) {
+	if r.player.approvals == nil {
+		r.report.differ("a decision: the host has no approvals")
+		return "", false
+	}
+	_, lost := r.lost[s.Proposal]
+	return r.match.now(s.Proposal), !lost
+}
+
+// outcomes compares what the operations came to, in the order in which they first came to something.
+func (r *replay) outcomes() {
+	was, now := &histories{}, &histories{}
+	for _, s := range r.player.trace.steps {
+		if _, lost := r.lost[s.Operation]; s.Step == stepOutcome && !lost {
+			was.add(r.match.now(s.Operation), s)
+		}
+	}
+	for _, t := range r.player.recorder.stepsOf(r.run.ID()) {
+		if t.Step == stepOutcome {
+			now.add(t.Operation, t.step)
+		}
+	}
+	for n, op := range was.order {
+		if a, b := was.text(op), now.text(op); a != b {
+			r.report.differ("operation %d, of %s: %s when it was recorded, %s now", n+1, was.tools[op], a, b)
+		}
+	}
+	for _, op := range now.order {
+		if was.states[op] == nil {
+			r.report.differ("an operation of %s that was not recorded: %s", now.tools[op], now.text(op))
+		}
+	}
+}
+
+// histories are the states of operations.
+type histories struct {
+	order  []string
+	states map[string][]string
+	tools  map[string]string
+}
+
+func (h *histories) add(op string, s step) {
+	if h.states == nil {
+		h.states, h.tools = map[string][]string{}, map[string]string{}
+	}
+	if h.states[op] == nil {
+		h.order = append(h.order, op)
+	}
+	h.states[op], h.tools[op] = append(h.states[op], s.State), s.Tool
+}
+
+func (h *histories) text(op string) string {
+	if len(h.states[op]) == 0 {
+		return "nothing"
+	}
+	return fmt.Sprint(h.states[op])
+}
+
+func (r *Recorder) stepsOf(run string) []*taken {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if rec := r.runs[run]; rec != nil {
+		return append([]*taken(nil), rec.steps...)
+	}
+	return nil
+}

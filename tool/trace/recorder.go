@@ -1,0 +1,201 @@
+package trace
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json/v2"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/toolcontract/toolcontract/approval"
+	"github.com/toolcontract/toolcontract/envelope"
+	"github.com/toolcontract/toolcontract/redact"
+	"github.com/toolcontract/toolcontract/redact/audit"
+	"github.com/toolcontract/toolcontract/tool"
+)
+
+// Config configures a [Recorder]. The zero Config is a good one.
+type Config struct {
+	// Canaries are what a saved trace must not hold, in no part and no encoding.
+	Canaries []redact.Canary
+	// Key makes the stand-ins; with the same key the same values have the same ones, in every trace. Nil: 32 random bytes,
+	// which nobody keeps. A key that somebody knows lets them test guesses of short values.
+	Key []byte
+	// Notes redacts the text of a note by the host's own rules, before what the fields' classes hide is replaced in it.
+	// Nil: nothing more.
+	Notes func(text string) string
+	Now   func() time.Time // nil: time.Now
+}
+
+// Recorder records runs, each in memory until it is saved or forgotten. Safe for concurrent use.
+type Recorder struct {
+	cfg Config
+
+	mu   sync.Mutex
+	runs map[string]*recording
+}
+
+// recording is one run so far, unredacted.
+type recording struct {
+	head    head
+	catalog *tool.Catalog
+	steps   []*taken
+}
+
+// taken is a step with what saving it needs.
+type taken struct {
+	step
+	raw  []byte // a call's arguments as they were sent
+	done bool   // a call was answered
+}
+
+var errRun = errors.New("trace: the run is not recorded")
+
+// NewRecorder returns a recorder. A key of fewer than 16 bytes is an error.
+func NewRecorder(cfg Config) (*Recorder, error) {
+	if cfg.Key == nil {
+		cfg.Key = make([]byte, 32)
+		_, _ = rand.Read(cfg.Key) // never fails (crypto/rand)
+	}
+	if len(cfg.Key) < 16 {
+		return nil, errors.New("trace: the key is shorter than 16 bytes")
+	}
+	if cfg.Now == nil {
+		cfg.Now = time.Now //nolint:forbidigo // the documented default
+	}
+	cfg.Key, cfg.Canaries = slices.Clone(cfg.Key), slices.Clone(cfg.Canaries)
+	return &Recorder{cfg: cfg, runs: map[string]*recording{}}, nil
+}
+
+// Wire lets the recorder see decisions and outcomes: it puts itself before the configuration's approvals and audit. Call
+// it before tool.NewDispatcher.
+func (r *Recorder) Wire(cfg *tool.Config) {
+	if cfg.Approvals != nil {
+		cfg.Approvals = watched{cfg.Approvals, r}
+	}
+	if cfg.Audit == nil {
+		cfg.Audit = outcomes{r}
+		return
+	}
+	cfg.Audit = audit.Tee(cfg.Audit, outcomes{r})
+}
+
+// Run returns the run with a recorder around it. Recording a run again goes on with its trace.
+func (r *Recorder) Run(run *tool.Run) (*Run, error) {
+	role := run.Role()
+	m := role.Catalog().Manifest(role)
+	text, err := json.Marshal(m)
+	if err != nil {
+		return nil, fmt.Errorf("trace: manifest: %w", err)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.runs[run.ID()] == nil {
+		r.runs[run.ID()] = &recording{
+			head:    head{Step: stepTrace, Format: format, Run: run.ID(), Principal: run.Principal(), Catalogue: digest(text), Manifest: m},
+			catalog: role.Catalog(),
+		}
+	}
+	return &Run{Run: run, r: r}, nil
+}
+
+// Note records what the model was asked, or answered in the end. A run that is not recorded is an error.
+func (r *Recorder) Note(run string, kind NoteKind, text string) error {
+	if kind != Request && kind != Answer {
+		return errors.New("trace: note: is neither a request nor an answer")
+	}
+	if !r.note(run, &taken{step: step{Step: stepNote, Kind: kind, Text: text}}) {
+		return errRun
+	}
+	return nil
+}
+
+// Forget drops a run.
+func (r *Recorder) Forget(run string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.runs, run)
+}
+
+// note appends a step to a run; false where the run is not recorded.
+func (r *Recorder) note(run string, s *taken) bool {
+	s.At = r.cfg.Now().UTC()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	rec := r.runs[run]
+	if rec == nil {
+		return false
+	}
+	if s.Step == stepCall {
+		s.Case = "call-" + strconv.Itoa(rec.calls()+1)
+	}
+	rec.steps = append(rec.steps, s)
+	return true
+}
+
+func (rec *recording) calls() (n int) {
+	for _, s := range rec.steps {
+		if s.Step == stepCall {
+			n++
+		}
+	}
+	return n
+}
+
+// watched sees the decisions of people.
+type watched struct {
+	approval.Store
+	r *Recorder
+}
+
+// Decide implements approval.Store.
+func (w watched) Decide(ctx context.Context, tenant, id string, d approval.Decision) (approval.Record, error) {
+	rec, err := w.Store.Decide(ctx, tenant, id, d)
+	if err == nil && d.By.Kind != approval.PolicyDecision {
+		w.r.note(rec.Proposal.Run, &taken{step: step{Step: stepDecision, Proposal: id, Approved: d.Approved, By: &d.By, Reason: d.Reason}})
+	}
+	return rec, err
+}
+
+// Withdraw implements approval.Store.
+func (w watched) Withdraw(ctx context.Context, tenant, id, decision string, by approval.Principal) (approval.Record, error) {
+	rec, err := w.Store.Withdraw(ctx, tenant, id, decision, by)
+	if err == nil {
+		w.r.note(rec.Proposal.Run, &taken{step: step{Step: stepWithdraw, Proposal: id, By: &by}})
+	}
+	return rec, err
+}
+
+// outcomes sees what operations came to.
+type outcomes struct{ r *Recorder }
+
+// Record implements audit.Sink.
+func (o outcomes) Record(_ context.Context, e audit.Event) error {
+	if e.Kind == "finish" {
+		o.r.note(e.Run, &taken{step: step{
+			Step: stepOutcome, Tool: e.Tool, Operation: e.Operation, Proposal: e.Proposal, State: e.Outcome, Code: e.Code,
+		}})
+	}
+	return nil
+}
+
+// Run is a recorded run. Safe for concurrent use.
+type Run struct {
+	*tool.Run
+	r *Recorder
+}
+
+// Call is [tool.Run.Call], recorded.
+func (r *Run) Call(ctx context.Context, c envelope.Call) envelope.Result {
+	return r.r.call(ctx, r.Run, c, nil)
+}
+
+// Cancel is [tool.Run.Cancel], recorded.
+func (r *Run) Cancel(reason string) {
+	r.r.note(r.ID(), &taken{step: step{Step: stepCancel}})
+	r.Run.Cancel(reason)
+}

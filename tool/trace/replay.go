@@ -1,0 +1,217 @@
+package trace
+
+import (
+	"context"
+	"encoding/json/jsontext"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/toolcontract/toolcontract/envelope"
+	"github.com/toolcontract/toolcontract/internal/tape"
+	"github.com/toolcontract/toolcontract/tool"
+)
+
+// replay is one playing of a trace.
+type replay struct {
+	player  *Player
+	run     *tool.Run
+	catalog *tool.Catalog
+	report  *Report
+	match   *matcher
+	lost    map[string]string // ids that only refused calls would have made, to the case that made them
+
+	mu    sync.Mutex
+	left  []exchange // of the call that is being made
+	extra []string
+}
+
+// call makes a recorded call again.
+func (r *replay) call(ctx context.Context, s step) error {
+	raw, err := s.raw()
+	if err != nil {
+		return fmt.Errorf("trace: play: %s: %w", s.Case, err)
+	}
+	raw = r.match.inDocument(raw)
+	c := envelope.Call{Tool: s.Tool, Arguments: raw}
+	if s.LeftOut {
+		r.report.add(Replayed{Case: s.Case, Tool: s.Tool, As: LeftOut, Why: "the arguments were not saved"})
+		return nil
+	}
+	old := r.old(s, raw)
+	if old == "" {
+		r.report.add(r.again(ctx, s, c))
+		return nil
+	}
+	as := Replayed{Case: s.Case, Tool: s.Tool, As: OldVersion, Why: old}
+	if migrate := r.player.cfg.Migrate[s.Tool]; migrate != nil && s.Verdict == accepted && r.restsOn(raw) == "" {
+		c, err := migrate(c)
+		if err == nil {
+			r.report.add(r.migrated(ctx, s, c))
+			return nil
+		}
+		as.Why += "; and the migration does not take it"
+	}
+	r.losing(s)
+	r.report.add(as)
+	return nil
+}
+
+// old says why a call is of a version that is no longer served as it was, "" where it is.
+func (r *replay) old(s step, raw []byte) string {
+	if of := r.restsOn(raw); of != "" {
+		return "it rests on " + of
+	}
+	schemas, ok := r.catalog.Schemas(s.Tool)
+	switch {
+	case s.Code == envelope.UnknownTool, s.Code == envelope.UnsupportedVersion:
+		return ""
+	case !ok:
+		return "the tool is not in the catalogue"
+	case schemas.Retired:
+		return "the version is retired"
+	case s.Verdict == refused:
+		return ""
+	}
+	if e, ok := errors.AsType[*envelope.Error](schemas.Input.Check(raw, schemas.InputLimits)); ok && r.looked(s) {
+		return fmt.Sprintf("the arguments are refused now: %s at %q", e.Code, schemas.Input.Declared(e.Field))
+	}
+	if s.Answer == nil {
+		return ""
+	}
+	if e, ok := errors.AsType[*envelope.Error](schemas.Output.Check(s.Answer, schemas.OutputLimits)); ok {
+		return fmt.Sprintf("the answer is no longer of the contract: %s at %q", e.Code, schemas.Output.Declared(e.Field))
+	}
+	return ""
+}
+
+// looked reports whether the recorded boundary had read the arguments.
+func (r *replay) looked(s step) bool {
+	switch s.Code {
+	case envelope.NotPermitted, envelope.BudgetExhausted, envelope.Cancelled, envelope.RateLimited:
+		return false
+	}
+	return true
+}
+
+// restsOn names the refused call that made an id in the arguments.
+func (r *replay) restsOn(raw []byte) string {
+	for id, of := range r.lost {
+		if strings.Contains(string(raw), id) {
+			return of
+		}
+	}
+	return ""
+}
+
+// losing notes the ids that a call which is not made again had made.
+func (r *replay) losing(s step) {
+	_, _ = rewrite(s.Answer, listed(nil), func(l leaf) jsontext.Value { // an answer is a document
+		if id := text(l.value); idForm.MatchString(id) {
+			r.lost[id] = s.Case
+		}
+		return l.value
+	})
+	for _, id := range []string{s.Operation, s.Proposal} {
+		if id != "" {
+			r.lost[id] = s.Case
+		}
+	}
+	for id := range r.lost {
+		if strings.HasPrefix(id, "p_") {
+			r.lost[r.match.operationOf(id)] = r.lost[id]
+		}
+	}
+}
+
+// made makes a call with the step's exchanges in the place of the other systems.
+func (r *replay) made(ctx context.Context, s step, c envelope.Call) (now step, missing, extra []string) {
+	r.mu.Lock()
+	r.left, r.extra = append([]exchange(nil), s.Upstream...), nil
+	r.mu.Unlock()
+	result := r.player.recorder.call(ctx, r.run, c, r)
+	t := &taken{step: step{Tool: c.Tool}}
+	t.result(r.run, result)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, e := range r.left {
+		missing = append(missing, e.Operation)
+	}
+	return t.step, missing, r.extra
+}
+
+// again compares a call that is made as it was.
+func (r *replay) again(ctx context.Context, s step, c envelope.Call) Replayed {
+	now, missing, extra := r.made(ctx, s, c)
+	out := Replayed{Case: s.Case, Tool: s.Tool, As: Same, Missing: missing, Extra: extra}
+	out.Why = r.difference(s, now)
+	if out.Why != "" || len(missing)+len(extra) > 0 {
+		out.As = Different
+	}
+	return out
+}
+
+// migrated compares a call that is made in another form: its end counts, and its exchanges.
+func (r *replay) migrated(ctx context.Context, s step, c envelope.Call) Replayed {
+	now, missing, extra := r.made(ctx, s, c)
+	out := Replayed{Case: s.Case, Tool: s.Tool, As: Migrated, Why: "as " + c.Tool, Missing: missing, Extra: extra}
+	if s.Answer != nil && now.Answer != nil {
+		r.match.documents(s.Answer, now.Answer, listed([]string{"*"}))
+	}
+	if s.Code != now.Code || s.Effect != now.Effect || len(missing)+len(extra) > 0 {
+		out.As, out.Why = Different, out.Why+": "+ending(s)+" when it was recorded, "+ending(now)+" now"
+	}
+	return out
+}
+
+// difference says in which way an answer is not as it was, "" where it is.
+func (r *replay) difference(s, now step) string {
+	if s.Code != now.Code || s.Effect != now.Effect || s.Field != now.Field {
+		return ending(s) + " when it was recorded, " + ending(now) + " now"
+	}
+	r.match.bind(s.Proposal, now.Proposal)
+	r.match.bind(s.Operation, now.Operation)
+	if s.Answer == nil {
+		return ""
+	}
+	hidden := s.Hidden
+	if schemas, ok := r.catalog.Schemas(s.Tool); ok {
+		hidden = append(append([]string(nil), hidden...), schemas.Output.Hidden()...)
+	}
+	if at, same := r.match.documents(s.Answer, now.Answer, listed(hidden)); !same {
+		return fmt.Sprintf("the answer differs at %q", at)
+	}
+	return ""
+}
+
+func ending(s step) string {
+	if s.Code == "" {
+		return "ok"
+	}
+	out := string(s.Code)
+	if s.Field != "" {
+		out += " at " + s.Field
+	}
+	if s.Effect != "" {
+		out += ", effect " + s.Effect
+	}
+	return out
+}
+
+// next returns the first exchange of the call that asks the same and has not been had.
+func (r *replay) next(operation string, asked jsontext.Value, hidden []string) (tape.Exchange, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i, e := range r.left {
+		if e.Operation != operation || !r.match.asks(e, asked, hidden) {
+			continue
+		}
+		r.left = append(r.left[:i:i], r.left[i+1:]...)
+		out := e.toTape()
+		out.Answer = r.match.inDocument(out.Answer)
+		return out, true
+	}
+	r.extra = append(r.extra, operation)
+	return tape.Exchange{}, false
+}

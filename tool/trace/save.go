@@ -1,0 +1,368 @@
+package trace
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json/jsontext"
+	"encoding/json/v2"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/toolcontract/toolcontract/envelope"
+	"github.com/toolcontract/toolcontract/tool"
+	"github.com/toolcontract/toolcontract/validate"
+)
+
+// Why a trace is not saved.
+var (
+	// ErrCanary: what would be saved holds a registered canary, or a piece of one.
+	ErrCanary = errors.New("trace: a canary is still inside")
+	// ErrStandIn: no stand-in for a hidden value passes the schema of the place where it stands.
+	ErrStandIn = errors.New("trace: nothing can stand for a hidden value")
+)
+
+// Save writes the run so far, redacted, one JSON object a line. Nothing is written where it fails: with [ErrStandIn], which
+// names the tool, or [ErrCanary], which names the line and the form in which the canary was found; neither holds a value.
+func (r *Recorder) Save(w io.Writer, run string) error {
+	out, err := r.saved(run)
+	if err != nil {
+		return err
+	}
+	for n, line := range bytes.Split(out, []byte("\n")) {
+		for _, c := range r.cfg.Canaries {
+			if found := c.Search(line); len(found) > 0 {
+				return fmt.Errorf("%w: line %d: %s", ErrCanary, n+1, found[0])
+			}
+		}
+	}
+	if _, err := w.Write(out); err != nil {
+		return fmt.Errorf("trace: save: %w", err)
+	}
+	return nil
+}
+
+func (r *Recorder) saved(run string) ([]byte, error) {
+	r.mu.Lock()
+	rec := r.runs[run]
+	if rec == nil {
+		r.mu.Unlock()
+		return nil, errRun
+	}
+	s := saving{catalog: rec.catalog, standIns: standIns{key: r.cfg.Key, tries: map[string]int{}}, own: map[*taken]bool{}, notes: r.cfg.Notes}
+	top := rec.head
+	for _, t := range rec.steps {
+		if t.Step == stepCall && !t.done {
+			continue
+		}
+		own := *t
+		own.Upstream = slices.Clone(t.Upstream)
+		s.steps = append(s.steps, &own)
+	}
+	r.mu.Unlock()
+	steps, err := s.redacted()
+	if err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	for _, line := range append([]any{top}, steps...) {
+		text, err := json.Marshal(line, json.Deterministic(true), jsontext.EscapeForHTML(false))
+		if err != nil {
+			return nil, fmt.Errorf("trace: save: %w", err)
+		}
+		out.Write(append(text, '\n'))
+	}
+	return out.Bytes(), nil
+}
+
+// saving redacts the steps of a run.
+type saving struct {
+	catalog  *tool.Catalog
+	steps    []*taken
+	standIns standIns
+	own      map[*taken]bool // a value hidden elsewhere is left alone in these where their schema does not hide it
+	notes    func(string) string
+}
+
+// redacted finds stand-ins with which every step passes its schemas.
+func (s *saving) redacted() ([]any, error) {
+	for _, t := range s.steps {
+		s.collect(t)
+	}
+	for range 2 * ways * (len(s.steps) + 1) {
+		out, bad := s.pass()
+		if len(bad) == 0 {
+			return out, nil
+		}
+		moved := false
+		for _, t := range bad {
+			moved = s.otherwise(t) || moved
+		}
+		if !moved {
+			return nil, fmt.Errorf("%w: in %s of %s", ErrStandIn, bad[0].Case, bad[0].Tool)
+		}
+	}
+	return nil, ErrStandIn
+}
+
+// pass redacts every step once and returns those whose documents are no longer of their schemas.
+func (s *saving) pass() (out []any, bad []*taken) {
+	for _, t := range s.steps {
+		redacted, ok := s.step(t)
+		if !ok {
+			bad = append(bad, t)
+		}
+		out = append(out, redacted)
+	}
+	return out, bad
+}
+
+// collect learns the hidden values of a step.
+func (s *saving) collect(t *taken) {
+	learn := func(doc []byte, p places) {
+		_, _ = rewrite(doc, p, func(l leaf) jsontext.Value { // what is no JSON holds nothing that is declared
+			if l.hidden && l.value.Kind() == '"' {
+				s.standIns.hide(text(l.value))
+			}
+			return l.value
+		})
+	}
+	if schemas, ok := s.catalog.Schemas(t.Tool); ok && t.Step == stepCall {
+		learn(t.raw, placesOf(schemas.Input))
+		learn(t.Answer, placesOf(schemas.Output))
+	}
+	for _, e := range t.Upstream {
+		learn(e.Asked, listed(e.AskedHidden))
+		learn(e.Answer, listed(e.AnswerHidden))
+		if e.Failure != nil {
+			s.standIns.hide(e.Failure.Receipt)
+		}
+	}
+	s.standIns.hide(t.Reason)
+}
+
+// otherwise changes how a step's values are replaced; false where every way was tried.
+func (s *saving) otherwise(t *taken) bool {
+	moved := false
+	next := func(doc []byte, p places) {
+		_, _ = rewrite(doc, p, func(l leaf) jsontext.Value {
+			if l.value.Kind() == '"' && (l.hidden || !s.own[t] && s.standIns.elsewhere(text(l.value))) {
+				moved = s.standIns.next(text(l.value)) || moved
+			}
+			return l.value
+		})
+	}
+	if schemas, ok := s.catalog.Schemas(t.Tool); ok {
+		next(t.raw, placesOf(schemas.Input))
+		next(t.Answer, placesOf(schemas.Output))
+	}
+	for _, e := range t.Upstream {
+		next(e.Answer, listed(e.AnswerHidden))
+	}
+	if !moved && !s.own[t] {
+		s.own[t], moved = true, true
+		for value := range s.standIns.tries {
+			s.standIns.tries[value] = wholeText
+		}
+	}
+	return moved
+}
+
+// document replaces what is hidden; with own, only where the document's own schema hides it. It returns the places where
+// stand-ins stand; one that conceals nothing is an error.
+func (s *saving) document(doc []byte, p places, own bool, way int) (out []byte, at []string, err error) {
+	concealed := true
+	out, err = rewrite(doc, p, func(l leaf) jsontext.Value {
+		number := l.value.Kind() == '0'
+		if !l.hidden && (number || own || !s.standIns.elsewhere(text(l.value))) {
+			return l.value
+		}
+		if !slices.Contains(at, l.path) {
+			at = append(at, l.path)
+		}
+		if number {
+			standIn := s.standIns.number(string(l.value), way)
+			concealed = concealed && standIn != string(l.value)
+			return jsontext.Value(standIn)
+		}
+		value := text(l.value)
+		s.standIns.hide(value)
+		standIn := s.standIns.of(value)
+		concealed = concealed && s.standIns.conceals(value, standIn)
+		return quoted(standIn)
+	})
+	if p == nil {
+		at = everything()
+	}
+	if err == nil && !concealed {
+		err = ErrStandIn
+	}
+	return out, at, err
+}
+
+func (s *saving) step(t *taken) (step, bool) {
+	out := t.step
+	ok := true
+	switch t.Step {
+	case stepCall:
+		ok = s.call(t, &out)
+	case stepNote:
+		out.Text = s.note(t.Text)
+	}
+	if t.Reason != "" {
+		out.Reason = s.standIns.of(t.Reason)
+	}
+	return out, ok
+}
+
+func (s *saving) call(t *taken, out *step) bool {
+	schemas, known := s.catalog.Schemas(t.Tool)
+	if !known { // the name is the sender's
+		out.Tool, out.Arguments = s.standIns.of(t.Tool), jsontext.Value(`{}`)
+		return true
+	}
+	s.arguments(t, out, schemas)
+	ok := true
+	if t.Answer != nil {
+		p := placesOf(schemas.Output)
+		passes := func(doc []byte) bool { return schemas.Output.Check(doc, schemas.OutputLimits) == nil }
+		out.Answer, out.Hidden, ok = s.fitting(t, t.Answer, p, passes)
+	}
+	out.Upstream = nil
+	for _, e := range t.Upstream {
+		redacted, fits := s.exchange(t, e)
+		out.Upstream, ok = append(out.Upstream, redacted), ok && fits
+	}
+	return ok
+}
+
+// fitting returns the redacted document, where stand-ins stand in it, and whether it passes.
+func (s *saving) fitting(t *taken, doc []byte, p places, passes func([]byte) bool) (out []byte, at []string, ok bool) {
+	for way := range 3 { // of replacing numbers
+		var err error
+		if out, at, err = s.document(doc, p, s.own[t], way); err != nil {
+			return nil, nil, false
+		}
+		if passes == nil || passes(out) {
+			return out, at, true
+		}
+	}
+	return out, at, false
+}
+
+func (s *saving) exchange(t *taken, e exchange) (exchange, bool) {
+	ok := true
+	if e.Asked != nil {
+		e.Asked, e.AskedHidden, ok = s.fitting(t, e.Asked, listed(e.AskedHidden), nil)
+	}
+	if e.Answer != nil {
+		var fits bool
+		e.Answer, e.AnswerHidden, fits = s.fitting(t, e.Answer, listed(e.AnswerHidden), e.fits)
+		ok = ok && fits
+	}
+	if e.Failure != nil && e.Failure.Receipt != "" {
+		f := *e.Failure
+		f.Receipt = s.standIns.of(f.Receipt)
+		e.Failure = &f
+	}
+	return e, ok
+}
+
+// arguments are kept in a form that meets the same verdict, or left out. Of refused ones every value goes that may: a
+// sender puts content where a schema expects a word of its own.
+func (s *saving) arguments(t *taken, out *step, schemas tool.Schemas) {
+	was := verdictOn(schemas, t.raw)
+	tries := []places{placesOf(schemas.Input)}
+	if was.code != "" {
+		tries = []places{tries[0].with(slices.Sorted(maps.Keys(tries[0]))), tries[0].with(was.broken)}
+	}
+	for _, p := range tries {
+		for way := range 3 {
+			doc, _, err := s.document(t.raw, p, s.own[t], way)
+			if err == nil && verdictOn(schemas, doc).same(was) {
+				out.Arguments = doc
+				return
+			}
+		}
+	}
+	if doc := s.scrambled(t.raw, schemas.Input); verdictOn(schemas, doc).same(was) {
+		encoded := base64Of(doc)
+		out.ArgumentsB64 = &encoded
+		return
+	}
+	out.LeftOut = true
+}
+
+// verdict is the boundary's word on a document: its code, the declared place, and every place that breaks a rule.
+type verdict struct {
+	code   envelope.Code
+	field  string
+	broken []string
+}
+
+func (v verdict) same(w verdict) bool { return v.code == w.code && v.field == w.field }
+
+func verdictOn(s tool.Schemas, doc []byte) verdict {
+	e, ok := errors.AsType[*envelope.Error](s.Input.Check(doc, s.InputLimits))
+	if !ok {
+		return verdict{}
+	}
+	v := verdict{code: e.Code, field: s.Input.Declared(e.Field)}
+	v.broken = append(v.broken, plain(v.field))
+	for _, other := range e.Violations {
+		v.broken = append(v.broken, plain(s.Input.Declared(other.Field)))
+	}
+	return v
+}
+
+// scrambled replaces the letters and digits of a text that is no document, but for the names that the schema declares
+// and what JSON itself spells.
+func (s *saving) scrambled(doc []byte, schema *validate.Schema) []byte {
+	kept := map[string]bool{"true": true, "false": true, "null": true}
+	for _, f := range schema.Fields() {
+		kept[strings.Trim(f.Path[strings.LastIndexByte(f.Path, '.')+1:], "[]{}")] = true
+	}
+	var out []byte
+	word := func(b byte) bool {
+		return b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b >= '0' && b <= '9' || b == '_' || b == '-'
+	}
+	for i := 0; i < len(doc); {
+		end := i
+		for end < len(doc) && word(doc[end]) {
+			end++
+		}
+		if end == i {
+			out = append(out, doc[i])
+			i++
+			continue
+		}
+		run := string(doc[i:end])
+		if !kept[run] {
+			run = s.standIns.of(run)
+		}
+		out, i = append(out, run...), end
+	}
+	return out
+}
+
+// note replaces in a text whatever is hidden anywhere in the run, the longest first.
+func (s *saving) note(text string) string {
+	if s.notes != nil {
+		text = s.notes(text)
+	}
+	var values []string
+	for value := range s.standIns.tries {
+		if s.standIns.elsewhere(value) {
+			values = append(values, value)
+		}
+	}
+	slices.SortFunc(values, func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b)) })
+	pairs := make([]string, 0, 2*len(values))
+	for _, v := range values {
+		pairs = append(pairs, v, s.standIns.of(v))
+	}
+	return strings.NewReplacer(pairs...).Replace(text)
+}

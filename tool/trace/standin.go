@@ -1,0 +1,157 @@
+package trace
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/binary"
+	"net/netip"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/toolcontract/toolcontract/redact"
+)
+
+// standIns replaces values by others of the same form: each letter by a letter of its case, each digit by a digit, all
+// else as it is. The same value has the same stand-in.
+type standIns struct {
+	key   []byte
+	tries map[string]int // of the values that are hidden: which way of replacing is used
+}
+
+// The ways, in the order in which they are tried until what holds the stand-in passes its schema.
+const (
+	wholeText  = iota // letters and digits
+	afterMark         // behind the first of _ - : / . @ alone: a prefix belongs to the form
+	digitsOnly        // letters belong to the form
+	ofForm            // a time becomes another time, an address another address; else letters stay among a to f
+	ways
+)
+
+func (s *standIns) hide(value string) {
+	if value != "" {
+		s.tries[value] += 0
+	}
+}
+
+// elsewhere reports whether a value that is hidden somewhere is also replaced where it is not: a short one says nothing by
+// itself, and is many things.
+func (s *standIns) elsewhere(value string) bool {
+	_, ok := s.tries[value]
+	return ok && utf8.RuneCountInString(value) >= redact.FragmentRunes
+}
+
+// next makes the value's stand-in in the next way; false where there is none.
+func (s *standIns) next(value string) bool {
+	if s.tries[value] == ways-1 {
+		return false
+	}
+	s.tries[value]++
+	return true
+}
+
+func (s *standIns) of(value string) string {
+	switch s.tries[value] {
+	case afterMark:
+		i := strings.IndexAny(value, "_-:/.@") + 1
+		return value[:i] + s.replaced(value, value[i:], 26, true)
+	case digitsOnly:
+		return s.replaced(value, value, 26, false)
+	case ofForm:
+		return s.ofForm(value)
+	}
+	return s.replaced(value, value, 26, true)
+}
+
+// conceals reports whether a stand-in in the value's present way leaves out more of it than it keeps: at least half of its
+// letters and digits.
+func (s *standIns) conceals(value, standIn string) bool {
+	if s.tries[value] == ofForm {
+		return value != standIn
+	}
+	gone, signs := 0, 0
+	is := []rune(standIn)
+	for i, r := range []rune(value) {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			signs++
+			if is[i] != r {
+				gone++
+			}
+		}
+	}
+	return 2*gone >= signs
+}
+
+func (s *standIns) ofForm(value string) string {
+	some := s.stream(value)
+	for _, layout := range []string{time.RFC3339Nano, time.DateOnly, "15:04:05Z07:00"} {
+		if _, err := time.Parse(layout, value); err == nil {
+			return time.Unix(int64(some(1<<31)), 0).UTC().Format(layout)
+		}
+	}
+	if a, err := netip.ParseAddr(value); err == nil {
+		if a.Is4() {
+			return netip.AddrFrom4([4]byte{192, 0, 2, byte(some(256))}).String() //nolint:gosec // below 256; RFC 5737
+		}
+		return netip.AddrFrom16([16]byte{0: 0x20, 1: 0x01, 2: 0x0d, 3: 0xb8, 15: byte(some(256))}).String() //nolint:gosec // below 256; RFC 3849
+	}
+	return s.replaced(value, value, 6, true)
+}
+
+// replaced replaces the digits of part, and its letters by one of the first of the alphabet, as the whole value decides.
+func (s *standIns) replaced(value, part string, alphabet uint32, letters bool) string {
+	next := s.stream(value)
+	var b strings.Builder
+	first := true // a number does not begin with 0
+	for _, r := range part {
+		switch {
+		case r >= '1' && r <= '9' && first:
+			b.WriteByte('1' + another(r-'1', 9, next))
+		case r >= '0' && r <= '9':
+			b.WriteByte('0' + another(r-'0', 10, next))
+		case !letters || !unicode.IsLetter(r):
+			b.WriteRune(r)
+		case unicode.IsUpper(r):
+			b.WriteByte('A' + another(r-'A', alphabet, next))
+		default:
+			b.WriteByte('a' + another(r-'a', alphabet, next))
+		}
+		first = r < '0' || r > '9'
+	}
+	return b.String()
+}
+
+// another returns a number below the bound that is not n.
+func another(n rune, below uint32, next func(uint32) uint32) byte {
+	return byte((uint32(n) + 1 + next(below-1)) % below) //nolint:gosec // a letter's code point; the result is below 27
+}
+
+// stream returns a source of numbers below a bound that the key and the value determine.
+func (s *standIns) stream(value string) func(below uint32) uint32 {
+	mac := hmac.New(sha256.New, s.key)
+	_, _ = mac.Write([]byte(value)) // never fails (hash.Hash)
+	seed := mac.Sum(nil)
+	var block []byte
+	n := uint64(0)
+	return func(below uint32) uint32 {
+		if len(block) < 4 {
+			sum := sha256.Sum256(binary.BigEndian.AppendUint64(seed, n))
+			block, n = sum[:], n+1
+		}
+		v := binary.BigEndian.Uint32(block)
+		block = block[4:]
+		return v % below
+	}
+}
+
+// number is a stand-in for a number, in the given way.
+func (s *standIns) number(text string, way int) string {
+	switch way {
+	case wholeText:
+		return s.replaced(text, text, 26, false)
+	case afterMark:
+		return "1"
+	}
+	return "0"
+}
