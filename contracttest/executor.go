@@ -313,20 +313,28 @@ func (a *act) rest() {
 	}
 }
 
-// duplicateDelivery: the network sends the request twice. Where the provider promises one effect a key, it must get the key.
+// duplicateDelivery: the network sends the request twice, and the second answer is the one that arrives. Where the provider
+// promises one effect a key, it must get the key. Where it promises nothing it may do it twice, which no adapter can help;
+// but its refusal of the second says nothing of the first.
 func (a *act) duplicateDelivery() *Failure {
 	if a.l.f.Upstream == nil {
 		return lacks("Upstream")
-	}
-	if a.w.contract() != idem.ReplaySafe {
-		return nil // a provider that promises nothing may do it twice: no adapter can help that
 	}
 	if f := a.approved(); f != nil {
 		return f
 	}
 	before := a.effects()
 	a.l.f.Upstream.Script(a.op(), DuplicateDelivery)
-	if f := a.honest(a.commitNow(), a.effects()-before); f != nil {
+	r := a.commitNow()
+	effects := a.effects() - before
+	if a.w.contract() != idem.ReplaySafe {
+		f := a.honest(r, min(effects, 1))
+		if f != nil {
+			f.Hint = "a refusal that the request itself may have caused proves nothing: ask what became of the key, or return the error as it is"
+		}
+		return f
+	}
+	if f := a.honest(r, effects); f != nil {
 		f.Hint = "send Approved.ProviderKey with the request"
 		return f
 	}

@@ -295,7 +295,15 @@ func (b *builder) put(s *shape, v *value, name string, child *value) error {
 func (g *generator) fromExample(b *builder, example *value, p place, at int) (root, target *value, ok bool) {
 	root = example.clone()
 	target = root
+	parts := g.c.whole()
 	for _, st := range p.steps {
+		list, err := g.c.shapes(parts)
+		if err != nil || len(list) > 1 && !g.told(list[st.shape], target) {
+			return nil, nil, false // it goes another way than the place
+		}
+		if parts = list[st.shape].memberParts(st.name); st.index >= 0 {
+			parts = list[st.shape].elementParts(st.index)
+		}
 		switch {
 		case st.index >= 0 && target.kind == '[' && st.index < len(target.elems):
 			target = target.elems[st.index]
@@ -315,6 +323,31 @@ func (g *generator) fromExample(b *builder, example *value, p place, at int) (ro
 	}
 	*target = *v
 	return root, target, true
+}
+
+// told reports whether a value is of one of several shapes: an object with that shape's members alone, and with the
+// constants that tell it from the others.
+func (g *generator) told(s *shape, v *value) bool {
+	if v.kind != '{' {
+		return false
+	}
+	for _, name := range s.required {
+		if v.index(name) < 0 {
+			return false
+		}
+	}
+	for i, name := range v.names {
+		if s.prop(name) == nil {
+			return false
+		}
+		list, err := g.c.shapes(s.memberParts(name))
+		if err != nil || !slices.ContainsFunc(list, func(m *shape) bool {
+			return m.allowed == nil || slices.ContainsFunc(m.allowed, func(a *value) bool { return string(a.bytes()) == string(v.elems[i].bytes()) })
+		}) {
+			return false
+		}
+	}
+	return true
 }
 
 // apply makes the cases of some mutations of one place, in the carriers of the given sizes.

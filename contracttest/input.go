@@ -78,7 +78,7 @@ func (in *inputs) borrow() (*live, error) {
 	if in.shared != nil {
 		return in.shared, nil
 	}
-	in.owner = &bench{name: in.tool.Name}
+	in.owner = newBench(in.tool.Name)
 	made := make(chan error, 1)
 	go func() {
 		err := errors.New("contracttest: New gave up")

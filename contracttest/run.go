@@ -96,7 +96,7 @@ func (r *runner) run(suites []suite) {
 
 // catalogue looks at the catalogue of one fixture.
 func (r *runner) catalogue() (*catalogue, error) {
-	b := &bench{name: "catalogue"}
+	b := newBench("catalogue")
 	var f *Fixture
 	made := make(chan error, 1)
 	go func() {

@@ -3,7 +3,6 @@ package contracttest
 import (
 	"errors"
 	"fmt"
-	"runtime"
 	"runtime/debug"
 	"strings"
 	"testing"
@@ -17,47 +16,6 @@ type runner struct {
 	t       *testing.T // nil under Check
 	report  *Report
 	planned int
-}
-
-// bench stands for a testing.TB where there is none. Methods that it does not have are those of a nil TB.
-type bench struct {
-	testing.TB
-	name     string
-	cleanups []func()
-	failed   []string
-}
-
-func (b *bench) Helper()             {}
-func (b *bench) Name() string        { return b.name }
-func (b *bench) Cleanup(f func())    { b.cleanups = append(b.cleanups, f) }
-func (b *bench) Failed() bool        { return len(b.failed) > 0 }
-func (b *bench) Log(...any)          {}
-func (b *bench) Logf(string, ...any) {}
-func (b *bench) Error(args ...any)   { b.failed = append(b.failed, fmt.Sprint(args...)) }
-func (b *bench) Errorf(format string, args ...any) {
-	b.failed = append(b.failed, fmt.Sprintf(format, args...))
-}
-func (b *bench) Fail() { b.failed = append(b.failed, "failed") }
-func (b *bench) Fatal(args ...any) {
-	b.Error(args...)
-	runtime.Goexit()
-}
-
-func (b *bench) Fatalf(format string, args ...any) {
-	b.Errorf(format, args...)
-	runtime.Goexit()
-}
-
-func (b *bench) FailNow() {
-	b.Fail()
-	runtime.Goexit()
-}
-
-func (b *bench) done() {
-	for i := len(b.cleanups) - 1; i >= 0; i-- {
-		b.cleanups[i]()
-	}
-	b.cleanups = nil
 }
 
 // fault notes what is wrong with the suite's own means; it is no case's failure.
@@ -84,7 +42,7 @@ func (r *runner) leaf(name string, run func(tb testing.TB) *Failure) {
 		})
 		return
 	}
-	b := &bench{name: name}
+	b := newBench(name)
 	ended := make(chan *Failure, 1)
 	go func() {
 		f := &Failure{Case: name, Got: "New, or the case, gave up"}

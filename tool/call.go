@@ -148,7 +148,7 @@ func (c *call) budgeted(ctx context.Context, in envelope.Call, refusal *envelope
 	if err != nil {
 		return c.refuse(refusal)
 	}
-	c.slots.ctx, c.slots.reserved = ctx, reserved
+	c.slots.ctx, c.slots.reserved = ctx, reserved //nolint:fatcontext // once
 	c.take()
 	defer c.drop()
 	if refusal != nil {

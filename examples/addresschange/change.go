@@ -177,9 +177,22 @@ func (d desk) commitChange(ctx context.Context, cmd tool.Approved[addressPlan]) 
 	})
 	switch {
 	case errors.Is(err, crm.ErrVersion):
-		return addressChanged{}, envelope.Refused(envelope.New(envelope.VersionConflict))
+		return outdated(ctx, conn, cmd)
 	case errors.Is(err, crm.ErrNotFound):
 		return addressChanged{}, envelope.Refused(envelope.New(envelope.NotFound))
+	case err != nil:
+		return addressChanged{}, err
+	}
+	return changed(ch), nil
+}
+
+// outdated looks closer at "stale version". The change itself makes the version stale: a request that the network delivers
+// twice succeeds and is then refused, and the refusal is what arrives. The key tells whose version it is.
+func outdated(ctx context.Context, conn *crm.Conn, cmd tool.Approved[addressPlan]) (addressChanged, error) {
+	ch, err := conn.ChangeByKey(ctx, cmd.By.Principal.Tenant, cmd.ProviderKey)
+	switch {
+	case errors.Is(err, crm.ErrNotFound):
+		return addressChanged{}, envelope.Refused(envelope.New(envelope.VersionConflict))
 	case err != nil:
 		return addressChanged{}, err
 	}

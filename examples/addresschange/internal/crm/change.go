@@ -30,7 +30,11 @@ type Change struct {
 // ReplaceAddress carries out r. [ErrVersion] and [ErrNotFound] are final: the service read the request and changed
 // nothing. After any other error, [ErrLost] among them, the change may have been made.
 func (c *Conn) ReplaceAddress(ctx context.Context, r Replacement) (Change, error) {
-	ch, err := c.s.replace(ctx, r)
+	var ch Change
+	err := c.s.carry(ctx, Replace, func() (changed bool, err error) {
+		ch, err = c.s.replace(ctx, r)
+		return err == nil, err
+	})
 	if c.s.losing.Load() {
 		return Change{}, ErrLost
 	}
@@ -87,11 +91,19 @@ func (s *Service) apply(ctx context.Context, tx *sql.Tx, r Replacement) (ch Chan
 func (s *Service) stamp() string { return s.now().UTC().Format(time.RFC3339) }
 
 // ChangeByKey returns what the request with that key did: its first effect, or [ErrNotFound] when none has arrived so far.
-func (c *Conn) ChangeByKey(ctx context.Context, tenant, key string) (Change, error) {
+func (c *Conn) ChangeByKey(ctx context.Context, tenant, key string) (ch Change, err error) {
+	err = c.s.carry(ctx, Ask, func() (bool, error) {
+		ch, err = c.s.byKey(ctx, tenant, key)
+		return false, err
+	})
+	return ch, err
+}
+
+func (s *Service) byKey(ctx context.Context, tenant, key string) (Change, error) {
 	var ch Change
 	var at string
 	a := &ch.Address
-	err := c.s.db.QueryRowContext(ctx, `
+	err := s.db.QueryRowContext(ctx, `
 		SELECT customer_id, from_version, to_version, changed_at, line1, line2, city, country FROM change_feed
 		WHERE tenant = ? AND key = ? ORDER BY number LIMIT 1`, tenant, key).
 		Scan(&ch.CustomerID, &ch.FromVersion, &ch.ToVersion, &at, &a.Line1, &a.Line2, &a.City, &a.Country)

@@ -35,7 +35,18 @@ type Service struct {
 	now       func() time.Time
 	unplugged atomic.Bool
 	losing    atomic.Bool
+	network   atomic.Pointer[Network]
 }
+
+// Network carries a write, or the question what became of one, to the service. deliver is its arrival: it may happen
+// once, twice or never, and says whether it changed anything.
+type Network func(ctx context.Context, request string, deliver func() (changed bool, err error)) error
+
+// The requests that a [Network] carries.
+const (
+	Replace = "replace address"
+	Ask     = "change by key"
+)
 
 // Open starts the service on the database in the directory dir; a new one is filled with a few invented records. Its clock
 // is now.
@@ -88,6 +99,30 @@ func (s *Service) Unplug(off bool) { s.unplugged.Store(off) }
 
 // LoseAnswers makes the network lose the answer of every write that arrives, after its effect, or ends that.
 func (s *Service) LoseAnswers(on bool) { s.losing.Store(on) }
+
+// Through puts n between the service and whoever calls it. It is for the tests of those who do.
+func (s *Service) Through(n Network) { s.network.Store(&n) }
+
+func (s *Service) carry(ctx context.Context, request string, deliver func() (changed bool, err error)) error {
+	if n := s.network.Load(); n != nil {
+		return (*n)(ctx, request, deliver)
+	}
+	_, err := deliver()
+	return err
+}
+
+// Reset forgets everything that happened since the database was new.
+func (s *Service) Reset(ctx context.Context) error {
+	_, err := s.db.ExecContext(ctx, `BEGIN IMMEDIATE; DELETE FROM address_book; DELETE FROM orders; DELETE FROM warehouses; DELETE FROM refund_cases;
+		DELETE FROM change_feed; DELETE FROM requests; DELETE FROM customers; `+seed+`; COMMIT`)
+	return err
+}
+
+// Touch is somebody else's change of a customer: the version is another.
+func (s *Service) Touch(ctx context.Context, tenant, id string) error {
+	_, err := s.db.ExecContext(ctx, "UPDATE customers SET version = version + 1 WHERE tenant = ? AND id = ?", tenant, id)
+	return err
+}
 
 // Dial connects. Until it has returned no byte of any request has left.
 func (s *Service) Dial(ctx context.Context) (*Conn, error) {
