@@ -43,6 +43,12 @@ func (w *writing) resolvable() bool {
 	return w.contract() == idem.StatusQueryable || w.contract() == idem.NotFoundIsFinal
 }
 
+// repeatable reports whether what was lost has to be sent again until it is settled: the provider gives one key one
+// answer, and nothing of the target's makes a second sending another.
+func (w *writing) repeatable() bool {
+	return w.contract() == idem.ReplaySafe && w.commit.manifest.Write.Unversioned
+}
+
 // needsWorker reports whether only a worker goes on with what was lost: it sends again, or sends at all.
 func (w *writing) needsWorker() bool {
 	return w.contract() == idem.ReplaySafe || w.commit.manifest.Write.Queued
@@ -102,7 +108,11 @@ func (a *act) honest(s seen, effects int) *Failure {
 	leaks := s.leaks([]string{secretInFaults}, nil)
 	switch {
 	case effects > 1:
-		return say("at most one effect")
+		f := say("at most one effect")
+		if a.w.contract() == idem.ReplaySafe {
+			f.Hint = "send Approved.ProviderKey with the request: the provider knows a repetition by it"
+		}
+		return f
 	case s.result.OK && effects == 0:
 		return say("no success without an effect")
 	case e != nil && effects == 1 && (e.Effect == envelope.EffectNone || e.Effect == ""):
@@ -125,11 +135,16 @@ func (a *act) honest(s seen, effects int) *Failure {
 // settled waits until the operation is over, or cannot be resolved by what the contract allows, and compares.
 func (a *act) settled(before int) *Failure {
 	var s seen
-	for range 4 {
-		if a.l.f.Clock != nil {
+	rounds := 4
+	if a.w.repeatable() {
+		rounds = manyRounds
+	}
+	for i := range rounds {
+		open := !over(a.state())
+		if a.l.f.Clock != nil && i < 20 { // within the life of most approvals; being asked for put the operation off
 			a.l.f.Clock.Advance(20 * time.Second)
 		}
-		if !over(a.state()) && a.w.needsWorker() {
+		if open && a.w.needsWorker() {
 			a.work()
 		}
 		s = a.commitNow()
@@ -156,7 +171,7 @@ func (a *act) settled(before int) *Failure {
 			return bad("no failure of what happened")
 		}
 	case "unknown":
-		if a.w.resolvable() && n == 1 {
+		if (a.w.resolvable() || a.w.repeatable()) && n > 0 {
 			return bad("an outcome that the provider's contract lets be found out")
 		}
 	default:
@@ -166,6 +181,9 @@ func (a *act) settled(before int) *Failure {
 	}
 	return nil
 }
+
+// manyRounds are of what comes to an end in two or three on a machine with time to spare.
+const manyRounds = 100
 
 func over(state string) bool {
 	return state == "succeeded" || state == "failed" || state == "denied" || state == "expired" || state == "cancelled"
@@ -335,7 +353,6 @@ func (a *act) duplicateDelivery() *Failure {
 		return f
 	}
 	if f := a.honest(r, effects); f != nil {
-		f.Hint = "send Approved.ProviderKey with the request"
 		return f
 	}
 	return a.settled(before)

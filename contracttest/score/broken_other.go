@@ -430,6 +430,12 @@ func brokenExecutor() []broken {
 		{name: "no-key-for-the-provider", suite: "executor", by: "executor/commit_tag_order_v1/duplicate-delivery", definitions: func(s *samples.Shop) []tool.Definition {
 			return []tool.Definition{s.Refund(), s.TagWith(samples.Fault{KeyPerCall: true, NoVersion: true})}
 		}},
+		{name: "another-key-when-sent-again", suite: "executor", by: "executor/commit_pay_v1/lost-after-commit", definitions: func(s *samples.Shop) []tool.Definition {
+			return []tool.Definition{s.Refund(), s.PayWith(samples.Fault{KeyPerCall: true})}
+		}},
+		{name: "a-refusal-of-the-second-for-the-first", suite: "executor", by: "executor/commit_refund_v1/duplicate-delivery", definitions: func(s *samples.Shop) []tool.Definition {
+			return []tool.Definition{s.RefundWith(samples.Fault{KeyPerCall: true}), s.Tag()}
+		}},
 		{name: "both-racers-commit", suite: "executor", by: "executor/commit_refund_v1/two-proposals-at-once", config: func(_ *samples.Shop, cfg *tool.Config) {
 			cfg.Ledger = unfenced(cfg.Ledger)
 		}, definitions: func(s *samples.Shop) []tool.Definition {

@@ -84,7 +84,10 @@ func (b *bank) pay(w http.ResponseWriter, r *http.Request) {
 }
 
 // bankClient is the adapter's side.
-type bankClient struct{ address string }
+type bankClient struct {
+	address string
+	client  *http.Client
+}
 
 func (c bankClient) pay(ctx context.Context, key string, t transfer) (receipt, error) {
 	form := url.Values{"key": {key}, "to": {t.To}, "amount": {strconv.FormatInt(t.AmountMinor, 10)}, "pid": {strconv.Itoa(os.Getpid())}}
@@ -92,7 +95,7 @@ func (c bankClient) pay(ctx context.Context, key string, t transfer) (receipt, e
 	if err != nil {
 		return receipt{}, err
 	}
-	resp, err := http.DefaultClient.Do(req)
+	resp, err := c.client.Do(req)
 	if err != nil {
 		return receipt{}, err
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"net/http"
 	"os"
 	"time"
 
@@ -55,7 +56,7 @@ func newHost(ctx context.Context) (*host, error) {
 	if err != nil {
 		return nil, err
 	}
-	catalog, err := tool.NewCatalog(transferTool(bankClient{os.Getenv(bankVariable)}))
+	catalog, err := tool.NewCatalog(transferTool(bankClient{os.Getenv(bankVariable), http.DefaultClient}))
 	if err != nil {
 		return nil, err
 	}

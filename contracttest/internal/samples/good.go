@@ -57,6 +57,7 @@ func Good() ([]Adapter, error) {
 	add(adapter("commands", only(command())))
 	add(adapter("async-job", func(s *Shop) []tool.Definition { return []tool.Definition{s.job()} }))
 	add(adapter("queued-and-unversioned", func(s *Shop) []tool.Definition { return []tool.Definition{s.note(), s.queued()} }))
+	add(adapter("sent-again", func(s *Shop) []tool.Definition { return []tool.Definition{s.Pay()} }))
 	add(adapter("checked", only(booking()),
 		contracttest.Examples("book_v1", jsontext.Value(`{"from":"2026-03-01","to":"2026-03-04","guests":2}`)),
 		contracttest.Expect("input/book_v1/**", contracttest.Refusal{Code: dates})))
@@ -171,6 +172,32 @@ func (s *Shop) note() tool.Definition {
 		Commit: func(ctx context.Context, cmd tool.Approved[noteIn]) (noteOut, error) {
 			c, err := s.commit(ctx, "commit_add_note_v1", approval.Target{ID: "all", Version: s.version("all")}, cmd.ProviderKey)
 			return noteOut{tool.Evidence{CommittedAt: c.at}}, err
+		},
+	}
+}
+
+type payIn struct {
+	Account string `json:"account" jsonschema:"pattern=^acct_[0-9]{4}$"`
+	Amount  int64  `json:"amount_minor" jsonschema:"minimum=1,maximum=100000"`
+}
+
+// Pay has a target without a version and a provider that gives one key one answer: what is lost is sent again.
+func (s *Shop) Pay() tool.Definition { return s.PayWith(Fault{}) }
+
+// PayWith is Pay with faults.
+func (s *Shop) PayWith(f Fault) tool.Definition {
+	f.NoVersion = true
+	return tool.Write[payIn, payIn, tagOut]{
+		Spec: spec("pay", "Pay an account."), Class: tool.Irreversible, Contract: idem.ReplaySafe, DedupFor: 24 * time.Hour, Unversioned: true,
+		Preview: func(_ context.Context, _ tool.Caller, in payIn) (tool.Draft[payIn], error) {
+			return tool.Draft[payIn]{
+				Plan: in, Target: approval.Target{Type: "account", ID: in.Account}, Summary: "Pay an account",
+				Consequence: approval.Consequence{AmountMinor: new(in.Amount), Currency: "EUR"},
+			}, nil
+		},
+		Commit: func(ctx context.Context, cmd tool.Approved[payIn]) (tagOut, error) {
+			c, err := f.commit(ctx, s, "commit_pay_v1", approval.Target{ID: cmd.Plan.Account}, cmd.ProviderKey)
+			return tagOut{tool.Evidence{CommittedAt: c.at}}, err
 		},
 	}
 }
