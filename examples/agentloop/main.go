@@ -1,0 +1,97 @@
+// Command agentloop is a small complete agent runtime: a model, the tools that it may call, a person who approves, and the
+// loop between them.
+//
+//	go run ./examples/agentloop
+//
+// Without flags everything is on this machine and offline: the model is a script that speaks OpenAI's wire form, with the
+// faults that models make, and the person is a script that opens the approval page and presses its button, both over HTTP.
+// A whole change is played: read, preview, approval on the page, commit, get_operation, final answer.
+//
+//	OPENAI_API_KEY=… go run ./examples/agentloop -provider openai -model gpt-5 -ask "Set the price of the harbour lamp to 84.90 EUR."
+//	ANTHROPIC_API_KEY=… go run ./examples/agentloop -provider anthropic -model claude-sonnet-4-5
+//	go run ./examples/agentloop -provider openai -endpoint http://127.0.0.1:11434/v1 -model qwen3
+//
+// With a real model you are the person: open the address that it says and decide. The exit status is 1 if the model did
+// not come to an answer, 2 if the program could not run.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"time"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	code := command(ctx, os.Args[1:], os.Getenv, os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+// settings are the program's flags.
+type settings struct {
+	provider, endpoint, model, ask, address string
+	calls                                   int
+	tokens                                  int64
+	patience                                time.Duration
+}
+
+// command runs the program and returns its exit status.
+func command(ctx context.Context, args []string, environment func(string) string, out, complaints io.Writer) int {
+	var s settings
+	flags := flag.NewFlagSet("agentloop", flag.ContinueOnError)
+	flags.SetOutput(complaints)
+	flags.StringVar(&s.provider, "provider", scripted, "whose wire form the endpoint speaks: openai, anthropic, or scripted for the model that is built in")
+	flags.StringVar(&s.endpoint, "endpoint", "", "the endpoint's address up to its version, as in https://api.openai.com/v1; empty: the provider's own")
+	flags.StringVar(&s.model, "model", "", "the model's name at the endpoint")
+	flags.StringVar(&s.ask, "ask", "Set the price of the harbour lamp to 84.90 EUR.", "what the model is asked for")
+	flags.StringVar(&s.address, "addr", "127.0.0.1:0", "where the approval page listens: a loopback address")
+	flags.IntVar(&s.calls, "calls", 20, "how many calls the run may make")
+	flags.Int64Var(&s.tokens, "tokens", 100_000, "how many tokens the run may spend")
+	flags.DurationVar(&s.patience, "patience", 10*time.Minute, "how long the run may take, people's time included")
+	if err := flags.Parse(args); err != nil {
+		if errors.Is(err, flag.ErrHelp) {
+			return 0
+		}
+		return 2
+	}
+	if flags.NArg() > 0 {
+		fmt.Fprintln(complaints, "agentloop: takes no arguments but its flags")
+		return 2
+	}
+	switch err := play(ctx, s, environment, out); {
+	case errors.Is(err, errNoAnswer):
+		fmt.Fprintln(complaints, "agentloop:", err)
+		return 1
+	case err != nil:
+		fmt.Fprintln(complaints, "agentloop:", err)
+		return 2
+	}
+	return 0
+}
+
+// play runs one request from the question to the answer.
+func play(ctx context.Context, s settings, environment func(string) string, out io.Writer) (err error) {
+	ctx, cancel := context.WithTimeout(ctx, s.patience)
+	defer cancel()
+	h, err := newHost(ctx, s, out)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, h.close(ctx)) }()
+	m, err := h.newModel(ctx, s, environment)
+	if err != nil {
+		return err
+	}
+	answer, err := h.answer(ctx, m, s.ask)
+	if err != nil {
+		return err
+	}
+	h.say("model    %s", answer)
+	return nil
+}

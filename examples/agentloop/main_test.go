@@ -1,0 +1,106 @@
+package main
+
+import (
+	"bytes"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/toolcontract/toolcontract/tool/export/exporttest"
+)
+
+func none(string) string { return "" }
+
+// What the program shows without flags, offline: every step in its order, and an exit status of zero.
+func TestAWholeChangeOffline(t *testing.T) {
+	t.Parallel()
+	var out, complaints bytes.Buffer
+	require.Zero(t, command(t.Context(), nil, none, &out, &complaints), complaints.String())
+	text := out.String()
+	for _, step := range []string{
+		"person   Set the price of the harbour lamp to 84.90 EUR.",
+		`model  → find_articles_v1 {"text":"harbour lamp"}`,
+		`← ok {"articles":[{"sku":"A-77"`,
+		"model  → lookup_price",
+		"← UNKNOWN_TOOL",
+		`model  → preview_set_price_v1 {"sku":"A-77","price":84.90}`,
+		"← UNKNOWN_FIELD",
+		`model  → preview_set_price_v1 {"sku":"A-77","cents":8490}`,
+		`"state":"pending"`,
+		"model  → commit_set_price_v1",
+		"← APPROVAL_PENDING; the run waits for a person",
+		"person   approved: “Set the price of Harbour lamp (A-77)”",
+		`"previous_version":"9","new_version":"10"`,
+		"model  → get_operation_v1",
+		`"state":"succeeded"`,
+		"model    The price of the harbour lamp (A-77) is 84.90 EUR now; the operation succeeded.",
+	} {
+		_, after, found := strings.Cut(text, step)
+		require.True(t, found, "%s\n%s", step, out.String())
+		text = after
+	}
+}
+
+func TestExports(t *testing.T) {
+	t.Parallel()
+	c, err := newShop().catalogue()
+	require.NoError(t, err)
+	role, err := clerk(c)
+	require.NoError(t, err)
+	exporttest.Golden(t, role.Published(), "testdata/export.golden")
+}
+
+func TestArguments(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name string
+		args []string
+		code int
+		says string
+	}{
+		{"help", []string{"-h"}, 0, "-provider"},
+		{"unknown flag", []string{"-x"}, 2, "-x"},
+		{"arguments", []string{"x"}, 2, "no arguments"},
+		{"unknown provider", []string{"-provider", "oracle"}, 2, "there is no provider"},
+		{"no key", []string{"-provider", "openai"}, 2, "the key is missing"},
+		{"no key", []string{"-provider", "anthropic"}, 2, "the key is missing"},
+		{"an address that others reach", []string{"-addr", "0.0.0.0:0"}, 2, "loopback"},
+		{"no calls", []string{"-calls", "0"}, 2, "budget"},
+		{"few calls", []string{"-calls", "2"}, 1, "BUDGET_EXHAUSTED"},
+		{"few tokens", []string{"-tokens", "300"}, 1, "tokens: BUDGET_EXHAUSTED"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			var out, complaints bytes.Buffer
+			require.Equal(t, c.code, command(t.Context(), c.args, none, &out, &complaints), complaints.String())
+			require.Contains(t, complaints.String(), c.says)
+		})
+	}
+}
+
+// Only who has the key is let in to the page: the model and other programs of the machine are nobody.
+func TestTheDoor(t *testing.T) {
+	t.Parallel()
+	h, err := newHost(t.Context(), settings{provider: scripted, address: "127.0.0.1:0", calls: 1, tokens: 1, patience: 1 << 40}, &bytes.Buffer{})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, h.close(t.Context())) })
+	get := func(path string, session string) int {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, h.page+path, nil)
+		require.NoError(t, err)
+		if session != "" {
+			r.AddCookie(&http.Cookie{Name: cookie, Value: session})
+		}
+		answer, err := http.DefaultClient.Do(r)
+		require.NoError(t, err)
+		require.NoError(t, answer.Body.Close())
+		return answer.StatusCode
+	}
+	require.Equal(t, http.StatusUnauthorized, get("/approvals/", ""))
+	require.Equal(t, http.StatusUnauthorized, get("/approvals/", "guessed"))
+	require.Equal(t, http.StatusForbidden, get("/sign-in?key=guessed", ""))
+	require.Equal(t, http.StatusOK, get("/approvals/", h.door.session))
+	require.ErrorContains(t, newVisitor(h.page, "guessed").approve(t.Context(), "p_1234"), "403")
+	require.ErrorContains(t, newVisitor(h.page, h.door.key).approve(t.Context(), "p_1234"), "does not list")
+}
