@@ -40,7 +40,7 @@ func (h *Handler) decide(r *http.Request, by approval.Principal, approved bool) 
 			return h.notDecided(ctx, v, h.undecided(err), s)
 		}
 	}
-	return answer{to: h.proposalPath(v.rec.Proposal.ID)}
+	return answer{to: h.ProposalPath(v.rec.Proposal.ID)}
 }
 
 // repeated reports whether this decision has been stored before: the second click of two.

@@ -113,7 +113,7 @@ func (h *Handler) proposal(ctx context.Context, v view, why problem, s sent) ans
 	page := proposalPage{
 		frame: h.frame(v.by, p.Summary), Problem: why.say(), Change: h.change(p), Timing: timed(v.rec),
 		Waits: v.rec.State == approval.Pending, Open: v.open(), Barred: v.barred(), Verb: h.verb(p), Fate: h.fate(ctx, v),
-		Words: h.words(ctx, p), Address: h.proposalPath(p.ID), Digest: p.Digest,
+		Words: h.words(ctx, p), Address: h.ProposalPath(p.ID), Digest: p.Digest,
 		Reason: s.again("reason"), Typed: s.again("target"),
 	}
 	page.Fate.Live = !page.Fate.Settled && !page.Open
@@ -125,7 +125,8 @@ func (h *Handler) proposal(ctx context.Context, v view, why problem, s sent) ans
 	return answer{status: page.Problem.Status, page: "proposal", data: page}
 }
 
-func (h *Handler) proposalPath(id string) string { return h.cfg.Path + "/p/" + url.PathEscape(id) }
+// ProposalPath returns where a proposal is shown, below the origin that the host serves the page at: "/approvals/p/p_06f2".
+func (h *Handler) ProposalPath(id string) string { return h.cfg.Path + "/p/" + url.PathEscape(id) }
 
 // words are what the agent wrote, a paragraph each, bounded.
 func (h *Handler) words(ctx context.Context, p approval.Proposal) []string {

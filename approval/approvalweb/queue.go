@@ -78,7 +78,7 @@ func saidOfQueue(mine int, more bool) string {
 func (h *Handler) waitingRow(v view) waitingRow {
 	p := v.rec.Proposal
 	w := waitingRow{
-		Address: h.proposalPath(p.ID), Summary: p.Summary, Requester: p.Requester.Subject, Run: p.Run, Timing: timed(v.rec),
+		Address: h.ProposalPath(p.ID), Summary: p.Summary, Requester: p.Requester.Subject, Run: p.Run, Timing: timed(v.rec),
 		Level: levelWords(p.Requirement.Level), Final: h.final(p), Environment: p.Consequence.Environment, Note: note(v),
 	}
 	if p.Consequence.AmountMinor != nil {
