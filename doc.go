@@ -26,6 +26,7 @@
 //     idem/sqliteledger and idem/pgledger are durable ones.
 //   - tool: definitions, the catalogue, roles, runs, the dispatcher that puts all of the above in its one order, and the
 //     worker that goes on where a commit was left. tool/tooltest checks a pair of stores under a dispatcher.
+//   - tool/mcptool: a run's role served over the Model Context Protocol.
 //   - approval/approvalweb: the page on which people decide, and the operator's queue of unknown outcomes.
 //   - contracttest: contract tests generated from a catalogue, for users' go test.
 //   - examples: runnable programs that use the public API only. Start with examples/addresschange.

@@ -5,7 +5,10 @@ import (
 	"context"
 	"encoding/json/jsontext"
 	"errors"
+	"net/http"
+	"os"
 
+	"github.com/modelcontextprotocol/go-sdk/auth"
 	"go.uber.org/zap"
 
 	"github.com/toolcontract/toolcontract/approval"
@@ -15,6 +18,7 @@ import (
 	"github.com/toolcontract/toolcontract/redact/audit"
 	"github.com/toolcontract/toolcontract/tool"
 	"github.com/toolcontract/toolcontract/tool/export"
+	"github.com/toolcontract/toolcontract/tool/mcptool"
 )
 
 type change struct{ SKU string }
@@ -53,4 +57,12 @@ func work(ctx context.Context, dispatcher *tool.Dispatcher) error {
 func answer(ctx context.Context, role tool.Role, run *tool.Run, message jsontext.Value) (results []envelope.Result, err error) {
 	//snippet:export
 	return results, err
+}
+
+func serve(
+	ctx context.Context, run *tool.Run, dispatcher *tool.Dispatcher, address func(proposal string) string, verify auth.TokenVerifier,
+	open func(context.Context, *auth.TokenInfo) (tool.RunConfig, error),
+) (http.Handler, error) {
+	//snippet:mcp
+	return handler, err
 }

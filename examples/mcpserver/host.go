@@ -71,14 +71,19 @@ func newHost(ctx context.Context, dir string) (h *host, err error) {
 	if err != nil {
 		return h, err
 	}
-	if h.role, err = catalog.Role("support", "get_customer_v1", "get_parcel_v1", "preview_address_change_v1", "commit_address_change_v1",
-		"preview_customer_note_v1", "commit_customer_note_v1", "preview_parcel_reroute_v1", "commit_parcel_reroute_v1"); err != nil {
+	if h.role, err = support(catalog); err != nil {
 		return h, err
 	}
 	if h.dispatcher, err = tool.NewDispatcher(catalog, cfg); err != nil {
 		return h, err
 	}
 	return h, h.work(ctx)
+}
+
+// support is the role of an agent: all of the desk.
+func support(c *tool.Catalog) (tool.Role, error) {
+	return c.Role("support", "get_customer_v1", "get_parcel_v1", "preview_address_change_v1", "commit_address_change_v1",
+		"preview_customer_note_v1", "commit_customer_note_v1", "preview_parcel_reroute_v1", "commit_parcel_reroute_v1")
 }
 
 // stores puts SQLite files behind the dispatcher.

@@ -73,6 +73,7 @@ func (h *host) routes(own string, t tokens) (http.Handler, error) {
 		return nil, err
 	}
 	cfg := h.config(own)
+	cfg.Page = func(proposal string) string { return own + page.ProposalPath(proposal) }
 	handler, err := mcptool.NewHandler(h.dispatcher, mcptool.HTTPConfig{Config: cfg, Verify: t.verify, Open: h.open})
 	if err != nil {
 		return nil, err

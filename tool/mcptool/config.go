@@ -17,8 +17,8 @@ type Config struct {
 	Title string
 	// Instructions is what the model reads of the server as a whole: at most 4096 bytes. Empty: nothing.
 	Instructions string
-	// Page returns the address of the page on which people decide about a proposal: approvalweb's Handler.Address behind the host's
-	// own origin, as "https://desk.example/approvals/p/p_06f2". It is called from many goroutines at once. Empty: this proposal has
+	// Page returns the address of the page on which people decide about a proposal: approvalweb's Handler.ProposalPath behind the
+	// host's own origin, as "https://desk.example/approvals/p/p_06f2". It is called from many goroutines at once. Empty: this proposal has
 	// none. Nil: no answer carries an address.
 	Page func(proposal string) string
 	// MaxMessage bounds one message of a client, in bytes. Zero: 1 MiB, which must hold the largest arguments of the role.

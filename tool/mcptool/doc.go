@@ -8,7 +8,7 @@
 // Many people over HTTP, each with a run of their own:
 //
 //	handler, err := mcptool.NewHandler(dispatcher, mcptool.HTTPConfig{
-//		Config: mcptool.Config{Name: "support", Version: "1.4.0", Page: page.Address},
+//		Config: mcptool.Config{Name: "support", Version: "1.4.0", Page: address},
 //		Verify: verify, // an auth.TokenVerifier: what a bearer token proves
 //		Open:   open,   // the principal, role and budget that its holder has
 //	})

@@ -53,6 +53,14 @@ type account struct {
 	limit   int64
 }
 
+// books are an account's two sides: what is read, and what is changed once for each call, whatever the key.
+type books interface {
+	wait(ctx context.Context) error // where the test holds it
+	find(ctx context.Context, tenant, id string) (account, error)
+	change(ctx context.Context, tenant, id, key string, limit int64) (limitOut, error)
+	status(ctx context.Context, key string) (limitOut, error)
+}
+
 // bank has the effects. It outlives every dispatcher and every client.
 type bank struct {
 	mu       sync.Mutex
@@ -60,7 +68,7 @@ type bank struct {
 	effects  map[string]limitOut
 	order    []string // keys, one for each effect
 
-	slow    chan struct{} // not nil: a read and a change wait until it is closed
+	slow    chan struct{} // not nil: what is asked for next waits until it is closed
 	arrived chan struct{} // gets one for each that waits
 	seen    chan error    // gets the context's error of a read that was waiting when its caller went
 }
@@ -72,7 +80,7 @@ func newBank() *bank {
 	}
 }
 
-func (b *bank) find(tenant, id string) (account, error) {
+func (b *bank) find(_ context.Context, tenant, id string) (account, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	a, ok := b.accounts[tenant+"/"+id]
@@ -85,6 +93,7 @@ func (b *bank) find(tenant, id string) (account, error) {
 func (b *bank) wait(ctx context.Context) error {
 	b.mu.Lock()
 	slow := b.slow
+	b.slow = nil
 	b.mu.Unlock()
 	if slow == nil {
 		return nil
@@ -99,7 +108,7 @@ func (b *bank) wait(ctx context.Context) error {
 	}
 }
 
-// hold makes what comes next wait, until let is called.
+// hold makes the next one that asks wait, until let is called.
 func (b *bank) hold() (let func()) {
 	slow := make(chan struct{})
 	b.mu.Lock()
@@ -113,7 +122,7 @@ func (b *bank) hold() (let func()) {
 	})
 }
 
-func (b *bank) change(tenant, id, key string, limit int64) limitOut {
+func (b *bank) change(_ context.Context, tenant, id, key string, limit int64) (limitOut, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	a := b.accounts[tenant+"/"+id]
@@ -122,10 +131,10 @@ func (b *bank) change(tenant, id, key string, limit int64) limitOut {
 	out := limitOut{Limit: limit}
 	out.NewVersion, out.CommittedAt = strconv.Itoa(a.version), time.Date(2026, 8, 14, 16, 25, 0, 0, time.UTC)
 	b.effects[key], b.order = out, append(b.order, key)
-	return out
+	return out, nil
 }
 
-func (b *bank) status(key string) (limitOut, error) {
+func (b *bank) status(_ context.Context, key string) (limitOut, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	out, ok := b.effects[key]
@@ -141,29 +150,37 @@ func (b *bank) count() int {
 	return len(b.order)
 }
 
-func (b *bank) account() tool.Definition {
+// catalogueOf are the tools of these tests.
+func catalogueOf(b books) (*tool.Catalog, error) {
+	return tool.NewCatalog(readTool(b), limitTool(b, "limit", tool.Reversible), limitTool(b, "note", tool.Reversible), limitTool(b, "close", tool.Irreversible))
+}
+
+func readTool(b books) tool.Definition {
 	return tool.Tool[accountIn, accountOut]{
 		Spec: tool.Spec{Name: "get_account", Version: 1, Title: "Look an account up", Description: "Reads an account.", Timeout: time.Minute, ClosedWorld: true},
 		Handle: func(ctx context.Context, by tool.Caller, in accountIn) (accountOut, error) {
 			if err := b.wait(ctx); err != nil {
 				return accountOut{}, err
 			}
-			a, err := b.find(by.Principal.Tenant, in.AccountID)
+			a, err := b.find(ctx, by.Principal.Tenant, in.AccountID)
 			return accountOut{AccountID: in.AccountID, Limit: a.limit, Owner: by.Principal.Tenant}, err
 		},
 	}
 }
 
-func (b *bank) limit(name string, class tool.Class) tool.Definition {
-	current := func(_ context.Context, by tool.Caller, t approval.Target) (string, error) {
-		a, err := b.find(by.Principal.Tenant, t.ID)
-		return strconv.Itoa(a.version), err
-	}
+func limitTool(b books, name string, class tool.Class) tool.Definition {
 	return tool.Write[limitIn, limitIn, limitOut]{
-		Spec:  tool.Spec{Name: name, Version: 1, Description: "Changes the limit of an account.", Timeout: time.Minute, Failures: []envelope.Failure{{Code: "LIMIT_UNCHANGED", Message: "the limit is that already"}}},
-		Class: class, Contract: idem.StatusQueryable, Current: current,
-		Preview: func(_ context.Context, by tool.Caller, in limitIn) (tool.Draft[limitIn], error) {
-			a, err := b.find(by.Principal.Tenant, in.AccountID)
+		Spec: tool.Spec{
+			Name: name, Version: 1, Description: "Changes the limit of an account.", Timeout: time.Minute,
+			Failures: []envelope.Failure{{Code: "LIMIT_UNCHANGED", Message: "the limit is that already"}},
+		},
+		Class: class, Contract: idem.StatusQueryable,
+		Current: func(ctx context.Context, by tool.Caller, t approval.Target) (string, error) {
+			a, err := b.find(ctx, by.Principal.Tenant, t.ID)
+			return strconv.Itoa(a.version), err
+		},
+		Preview: func(ctx context.Context, by tool.Caller, in limitIn) (tool.Draft[limitIn], error) {
+			a, err := b.find(ctx, by.Principal.Tenant, in.AccountID)
 			if err != nil {
 				return tool.Draft[limitIn]{}, err
 			}
@@ -181,10 +198,10 @@ func (b *bank) limit(name string, class tool.Class) tool.Definition {
 			if err := b.wait(ctx); err != nil {
 				return limitOut{}, err
 			}
-			return b.change(cmd.By.Principal.Tenant, cmd.Plan.AccountID, cmd.ProviderKey, cmd.Plan.Limit), nil
+			return b.change(ctx, cmd.By.Principal.Tenant, cmd.Plan.AccountID, cmd.ProviderKey, cmd.Plan.Limit)
 		},
-		Status: func(_ context.Context, cmd tool.Approved[limitIn], _ string) (limitOut, error) {
-			return b.status(cmd.ProviderKey)
+		Status: func(ctx context.Context, cmd tool.Approved[limitIn], _ string) (limitOut, error) {
+			return b.status(ctx, cmd.ProviderKey)
 		},
 	}
 }
@@ -215,7 +232,7 @@ func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{t: t, bank: newBank(), approvals: approval.NewMemory(nil)}
 	var err error
-	w.catalog, err = tool.NewCatalog(w.bank.account(), w.bank.limit("limit", tool.Reversible), w.bank.limit("note", tool.Reversible), w.bank.limit("close", tool.Irreversible))
+	w.catalog, err = catalogueOf(w.bank)
 	require.NoError(t, err)
 	digester, err := redact.NewDigester(redact.Key{ID: "test", Secret: bytes.Repeat([]byte{7}, 32)})
 	require.NoError(t, err)
@@ -274,11 +291,16 @@ func (w *world) runConfig(tenant string) tool.RunConfig {
 // approve is what a lead of t1 does on the page.
 func (w *world) approve(proposal string) {
 	w.t.Helper()
+	approve(w.t, w.approvals, w.dispatcher, proposal)
+}
+
+func approve(t *testing.T, store approval.Store, d *tool.Dispatcher, proposal string) {
+	t.Helper()
 	const tenant = "t1"
-	rec, err := w.approvals.Find(w.t.Context(), tenant, proposal)
-	require.NoError(w.t, err)
-	_, err = w.dispatcher.Decide(w.t.Context(), tenant, proposal, approval.Decision{Approved: true, By: lead(tenant), Digest: rec.Proposal.Digest})
-	require.NoError(w.t, err)
+	rec, err := store.Find(t.Context(), tenant, proposal)
+	require.NoError(t, err)
+	_, err = d.Decide(t.Context(), tenant, proposal, approval.Decision{Approved: true, By: lead(tenant), Digest: rec.Proposal.Digest})
+	require.NoError(t, err)
 }
 
 var serverConfig = mcptool.Config{
