@@ -188,7 +188,7 @@ func (d desk) commitChange(ctx context.Context, cmd tool.Approved[addressPlan]) 
 
 // outdated looks closer at "stale version". The change itself makes the version stale: a request that the network delivers
 // twice succeeds and is then refused, and the refusal is what arrives. The key tells whose version it is.
-func outdated(ctx context.Context, conn *crm.Conn, cmd tool.Approved[addressPlan]) (addressChanged, error) {
+func outdated(ctx context.Context, conn network, cmd tool.Approved[addressPlan]) (addressChanged, error) {
 	ch, err := conn.ChangeByKey(ctx, cmd.By.Principal.Tenant, cmd.ProviderKey)
 	switch {
 	case errors.Is(err, crm.ErrNotFound):

@@ -12,6 +12,7 @@ import (
 	"github.com/toolcontract/toolcontract/contracttest"
 	"github.com/toolcontract/toolcontract/envelope"
 	"github.com/toolcontract/toolcontract/examples/addresschange/internal/crm"
+	"github.com/toolcontract/toolcontract/tool"
 )
 
 // TestContract is all that it takes to have every bound of the catalogue refused once, and every fault of the network
@@ -20,7 +21,7 @@ func TestContract(t *testing.T) {
 	service, err := crm.Open(t.Context(), t.TempDir(), time.Now)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, service.Close()) })
-	catalogue, err := newCatalogue(service)
+	catalogue, err := tool.NewCatalog(definitions(service)...)
 	require.NoError(t, err)
 	contracttest.Run(t, func(tb testing.TB) *contracttest.Fixture {
 		require.NoError(tb, service.Reset(tb.Context()))
