@@ -30,8 +30,8 @@ type BudgetStore interface {
 	Settle(ctx context.Context, tenant, run string, reserved, used Budget) error
 }
 
-// memoryBudgets counts in the process.
-type memoryBudgets struct {
+// MemoryBudgets is a BudgetStore that counts in this process. Make it with [NewMemoryBudgets].
+type MemoryBudgets struct {
 	now  func() time.Time
 	mu   sync.Mutex
 	runs map[runKey]*spent
@@ -44,12 +44,17 @@ type spent struct {
 	started, until time.Time
 }
 
-func newMemoryBudgets(now func() time.Time) *memoryBudgets {
-	return &memoryBudgets{now: now, runs: map[runKey]*spent{}}
+// NewMemoryBudgets returns a store without runs; a nil clock is time.Now. Dispatchers of one process that serve the same
+// runs share one.
+func NewMemoryBudgets(now func() time.Time) *MemoryBudgets {
+	if now == nil {
+		now = time.Now //nolint:forbidigo // the documented default
+	}
+	return &MemoryBudgets{now: now, runs: map[runKey]*spent{}}
 }
 
 // Reserve implements BudgetStore.
-func (m *memoryBudgets) Reserve(_ context.Context, tenant, run string, want, limit Budget, until time.Time) error {
+func (m *MemoryBudgets) Reserve(_ context.Context, tenant, run string, want, limit Budget, until time.Time) error {
 	now := m.now()
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -77,21 +82,21 @@ func (m *memoryBudgets) Reserve(_ context.Context, tenant, run string, want, lim
 }
 
 // Settle implements BudgetStore.
-func (m *memoryBudgets) Settle(_ context.Context, tenant, run string, reserved, used Budget) error {
+func (m *MemoryBudgets) Settle(_ context.Context, tenant, run string, reserved, used Budget) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	s := m.runs[runKey{tenant, run}]
 	if s == nil {
 		return nil
 	}
-	s.Calls -= reserved.Calls - used.Calls
-	s.Parallel -= reserved.Parallel
-	s.Tokens -= reserved.Tokens - used.Tokens
+	s.Calls = max(s.Calls-(reserved.Calls-used.Calls), 0)
+	s.Parallel = max(s.Parallel-reserved.Parallel, 0)
+	s.Tokens = max(s.Tokens-(reserved.Tokens-used.Tokens), 0)
 	return nil
 }
 
 // forget drops the runs that are over and idle.
-func (m *memoryBudgets) forget(now time.Time) {
+func (m *MemoryBudgets) forget(now time.Time) {
 	for k, s := range m.runs {
 		if s.Parallel == 0 && now.After(s.until) {
 			delete(m.runs, k)

@@ -170,7 +170,7 @@ func (c *call) settle(ctx context.Context, reserved Budget) {
 	if c.free {
 		used.Calls = 0
 	}
-	if _, here := c.d.cfg.Budgets.(*memoryBudgets); !here { // which asks nobody
+	if _, here := c.d.cfg.Budgets.(*MemoryBudgets); !here { // which asks nobody
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), storeTime)
 		defer cancel()

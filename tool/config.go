@@ -164,7 +164,7 @@ func (c Config) withDefaults() Config {
 		c.Lease = defaultLease
 	}
 	if c.Budgets == nil {
-		c.Budgets = newMemoryBudgets(c.Now)
+		c.Budgets = NewMemoryBudgets(c.Now)
 	}
 	return c
 }

@@ -81,6 +81,27 @@ func Race(t T, args ...string) []string {
 	return lines
 }
 
+// Ready starts a child and returns when it has called begin: how to kill it there, as kill -9 does.
+func Ready(t T, arg string) (kill func()) {
+	t.Helper()
+	p, err := start(t.Context(), arg)
+	if err != nil {
+		t.Fatalf("start a child: %v", err)
+	}
+	if line, err := p.out.ReadString('\n'); err != nil || line != "ready\n" {
+		t.Fatalf("a child did not get ready: %q %v: %s", line, err, p.fail())
+	}
+	return func() {
+		t.Helper()
+		if err := p.cmd.Process.Kill(); err != nil {
+			t.Fatalf("kill: %v", err)
+		}
+		if err := p.cmd.Wait(); err == nil {
+			t.Fatalf("a killed child ended well")
+		}
+	}
+}
+
 type process struct {
 	cmd  *exec.Cmd
 	in   io.WriteCloser

@@ -1,0 +1,184 @@
+package pgbudget
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+	"uuid"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/toolcontract/toolcontract/envelope"
+	"github.com/toolcontract/toolcontract/tool"
+)
+
+// Config says how a Store works. The zero Config is a good one.
+type Config struct {
+	// Lease is how long the parallel work of a process that died still counts; it is renewed while the process lives.
+	// Zero: 30 seconds.
+	Lease time.Duration
+	// Now is the clock on which the until of Reserve was made, the dispatcher's. Nil: time.Now.
+	Now func() time.Time
+}
+
+// Store is a tool.BudgetStore in PostgreSQL. Make it with [Open]; safe for concurrent use, by any number of processes.
+type Store struct {
+	pool   *pgxpool.Pool
+	cfg    Config
+	holder uuid.UUID
+	stop   context.CancelFunc
+	done   sync.WaitGroup
+
+	mu     sync.Mutex
+	places map[placeKey][]uuid.UUID // held by this process; those of one run and size are alike
+	lost   []place                  // that may have been taken although the call failed
+}
+
+var _ tool.BudgetStore = (*Store)(nil)
+
+type placeKey struct {
+	tenant, run string
+	parallel    int
+}
+
+type place struct {
+	placeKey
+	id          uuid.UUID
+	calls, toks int64 // to be given back with it
+}
+
+const (
+	defaultLease = 30 * time.Second
+	busyRetry    = 250 * time.Millisecond // asked for when parallel work is used up
+)
+
+// Open makes sure that the tables are those of this version, and begins to renew the lease of what this process holds.
+// The pool stays the caller's, and open until after Shutdown.
+func Open(ctx context.Context, pool *pgxpool.Pool, cfg Config) (*Store, error) {
+	switch {
+	case pool == nil:
+		return nil, errors.New("pgbudget: no pool")
+	case cfg.Lease < 0:
+		return nil, errors.New("pgbudget: lease: must not be negative")
+	case cfg.Lease == 0:
+		cfg.Lease = defaultLease
+	}
+	if cfg.Now == nil {
+		cfg.Now = time.Now //nolint:forbidigo // the documented default
+	}
+	have, err := schemaVersion(ctx, pool)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("pgbudget: open: %w; Migrate makes the tables", err)
+	case have != version:
+		return nil, fmt.Errorf("pgbudget: open: the tables are of version %d, this library's of %d: run Migrate", have, version)
+	}
+	life, stop := context.WithCancel(context.WithoutCancel(ctx))
+	s := &Store{pool: pool, cfg: cfg, holder: uuid.NewV7(), stop: stop, places: map[placeKey][]uuid.UUID{}}
+	s.done.Go(func() { s.keep(life) })
+	return s, nil
+}
+
+// The answers of budget_reserve.
+const (
+	taken   = 0
+	usedUp  = 1
+	tooMuch = 2
+)
+
+const reserve = `SELECT budget_reserve($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`
+
+// Reserve implements tool.BudgetStore. An error that is no *envelope.Error means that the database could not be asked;
+// what it may have taken is given back when it can.
+func (s *Store) Reserve(ctx context.Context, tenant, run string, want, limit tool.Budget, until time.Time) error {
+	p := place{placeKey{tenant, run, want.Parallel}, uuid.NewV7(), int64(want.Calls), want.Tokens}
+	rest := max(until.Sub(s.cfg.Now()), 0)
+	args := []any{
+		tenant, run, p.id, s.holder, micro(s.cfg.Lease), micro(rest), int64(want.Calls), int64(want.Parallel), want.Tokens,
+		int64(limit.Calls), int64(limit.Parallel), limit.Tokens, micro(limit.Elapsed),
+	}
+	var answer int
+	err := retry(ctx, want.Parallel > 0, func() error { return s.pool.QueryRow(ctx, reserve, args...).Scan(&answer) })
+	if err != nil {
+		if want.Parallel > 0 && !unsent(err) {
+			s.doubt(p)
+		}
+		return fmt.Errorf("pgbudget: reserve: %w", err)
+	}
+	switch answer {
+	case taken:
+		s.hold(p)
+		return nil
+	case usedUp:
+		return envelope.New(envelope.BudgetExhausted)
+	case tooMuch:
+		return envelope.New(envelope.RateLimited).After(busyRetry)
+	}
+	return fmt.Errorf("pgbudget: reserve: the database answered %d", answer)
+}
+
+// micro rounds up, so that a limit never becomes none.
+func micro(d time.Duration) int64 { return int64((d + time.Microsecond - 1) / time.Microsecond) }
+
+const settle = `SELECT budget_settle($1, $2, $3, $4, $5)`
+
+// Settle implements tool.BudgetStore. What this process did not reserve, or has settled already, gives nothing back.
+func (s *Store) Settle(ctx context.Context, tenant, run string, reserved, used tool.Budget) error {
+	p := place{placeKey: placeKey{tenant, run, reserved.Parallel}, calls: int64(reserved.Calls - used.Calls), toks: reserved.Tokens - used.Tokens}
+	if reserved.Parallel == 0 {
+		if p.calls == 0 && p.toks == 0 {
+			return nil
+		}
+		return s.settle(ctx, p, nil)
+	}
+	var held bool
+	if p.id, held = s.release(p.placeKey); !held {
+		return nil
+	}
+	if err := s.settle(ctx, p, &p.id); err != nil {
+		s.doubt(p) // given back by and by
+		return err
+	}
+	return nil
+}
+
+func (s *Store) settle(ctx context.Context, p place, id *uuid.UUID) error {
+	var there bool
+	err := retry(ctx, id != nil, func() error { return s.pool.QueryRow(ctx, settle, p.tenant, p.run, id, p.calls, p.toks).Scan(&there) })
+	if err != nil {
+		return fmt.Errorf("pgbudget: settle: %w", err)
+	}
+	return nil
+}
+
+func (s *Store) hold(p place) {
+	if p.parallel == 0 {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.places[p.placeKey] = append(s.places[p.placeKey], p.id)
+}
+
+// release takes one of the places of a run and a size; which one does not matter.
+func (s *Store) release(k placeKey) (id uuid.UUID, held bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	ids := s.places[k]
+	if len(ids) == 0 {
+		return id, false
+	}
+	id = ids[len(ids)-1]
+	if s.places[k] = ids[:len(ids)-1]; len(ids) == 1 {
+		delete(s.places, k)
+	}
+	return id, true
+}
+
+func (s *Store) doubt(p place) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lost = append(s.lost, p)
+}
