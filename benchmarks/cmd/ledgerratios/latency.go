@@ -13,9 +13,9 @@ import (
 	"github.com/toolcontract/toolcontract/idem"
 )
 
-// claimed is how long a worker takes from asking for work to holding it: the median of a few hundred.
+// claimed is how long a worker takes from asking for work to holding it: the median of a hundred and more.
 func claimed(ctx context.Context, l idem.Ledger, from int64) (time.Duration, error) {
-	const warm, count = 100, 500
+	const warm, count = 20, 150
 	var all []time.Duration
 	for n := range int64(warm + count) {
 		c := command(from + n)
@@ -41,6 +41,30 @@ func claimed(ctx context.Context, l idem.Ledger, from int64) (time.Duration, err
 	}
 	slices.Sort(all)
 	return all[len(all)/2], nil
+}
+
+// claims compares the latency in one ledger with that in an empty one, in turns: the machine's load falls on both. The
+// empty one is cleared before each turn.
+func (s settings) claims(ctx context.Context, report func(figure), name string, l idem.Ledger, empty func(context.Context) (idem.Ledger, error)) error {
+	var ratios, mine, others []float64
+	for range s.pairs {
+		from := time.Now().UnixMicro() // names that no turn has used
+		a, err := claimed(ctx, l, from)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		e, err := empty(ctx)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		b, err := claimed(ctx, e, from)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		ratios, mine, others = append(ratios, float64(a)/float64(b)), append(mine, float64(a.Microseconds())), append(others, float64(b.Microseconds()))
+	}
+	report(figure{name: name, ratio: middle(ratios), goal: 2, most: true, note: fmt.Sprintf("%.0f µs beside %.0f µs", middle(mine), middle(others))})
+	return nil
 }
 
 // finishedTables are those that a finished operation has a row in, with the column that tells it from others.
@@ -87,31 +111,24 @@ func (p *postgres) fill(ctx context.Context, rows int, id string) error {
 	return err
 }
 
-// latency compares an empty ledger with a large one, and with a large one of which a snapshot has been held while
-// operations came and went.
+// latency compares a large ledger with an empty one, and then one of which a snapshot has been held while operations came
+// and went.
 func (p *postgres) latency(ctx context.Context, s settings, report func(figure)) error {
-	if err := p.clear(ctx); err != nil {
-		return err
-	}
-	empty, err := claimed(ctx, p.ledger, 1000)
-	if err != nil {
-		return err
-	}
 	if err := p.clear(ctx); err != nil {
 		return err
 	}
 	if err := p.fill(ctx, s.finished, other); err != nil {
 		return err
 	}
-	large, err := claimed(ctx, p.ledger, 10_000)
+	fresh, err := openPostgres(ctx, 4)
 	if err != nil {
 		return err
 	}
-	beside := func(d time.Duration) string {
-		return fmt.Sprintf("%d µs beside %d µs", d.Microseconds(), empty.Microseconds())
+	defer fresh.Close()
+	empty := func(ctx context.Context) (idem.Ledger, error) { return fresh.ledger, fresh.clear(ctx) }
+	if err := s.claims(ctx, report, fmt.Sprintf("postgres: claim among %d finished / in an empty ledger", s.finished), p.ledger, empty); err != nil {
+		return err
 	}
-	report(figure{name: fmt.Sprintf("postgres: claim among %d finished / in an empty ledger", s.finished), ratio: float64(large) / float64(empty), goal: 2, most: true, note: beside(large)})
-
 	held, err := pgx.Connect(ctx, p.dsn)
 	if err != nil {
 		return err
@@ -129,14 +146,10 @@ func (p *postgres) latency(ctx context.Context, s settings, report func(figure))
 	if err != nil {
 		return err
 	}
-	old, err := claimed(ctx, p.ledger, 100_000)
-	if err != nil {
+	name := fmt.Sprintf("postgres: the same, a snapshot held for %s and %.0f operations", s.snapshot, perSecond*s.snapshot.Seconds())
+	if err := s.claims(ctx, report, name, p.ledger, empty); err != nil {
 		return err
 	}
-	report(figure{
-		name: fmt.Sprintf("postgres: the same, a snapshot held for %s / empty", s.snapshot), ratio: float64(old) / float64(empty), goal: 2, most: true,
-		note: fmt.Sprintf("%s, after %.0f operations meanwhile", beside(old), perSecond*s.snapshot.Seconds()),
-	})
 	return tx.Rollback(ctx)
 }
 

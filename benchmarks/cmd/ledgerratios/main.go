@@ -73,7 +73,7 @@ func (f figure) String() string {
 	case f.short():
 		verdict = "short"
 	}
-	return fmt.Sprintf("%-58s %6.2f   %-8s %-6s %s", f.name, f.ratio, goal, verdict, f.note)
+	return fmt.Sprintf("%-74s %6.2f   %-8s %-6s %s", f.name, f.ratio, goal, verdict, f.note)
 }
 
 func measure(ctx context.Context, s settings) (short bool, err error) {
