@@ -1,14 +1,10 @@
 package validate
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/toolcontract/toolcontract/envelope"
 )
 
 // Break is one change that an existing caller, or an existing reader of the output, would notice.
@@ -24,99 +20,58 @@ func (b Break) String() string {
 	return fmt.Sprintf("%s: %s: %s → %s", cmp.Or(b.Path, "the document"), b.Rule, b.Before, b.After)
 }
 
-// Compatible lists every incompatible change, in the order of the documents; empty when there is none.
+// Compatible lists the incompatible changes, at every place that they reach, up to 1 024; empty when there is none.
 //
-// For inputs a change breaks when a document that before admits is refused by after. For outputs ([Output]) it breaks
-// when after admits a document that before did not promise: closed contracts have readers that refuse an added field,
-// optional or not. Where two keywords cannot be compared (patterns, formats, conditions), any difference breaks.
-// Schemas of two directions are compared as outputs.
+// For inputs a change breaks when after might refuse a document that before admits. For outputs ([Output]) it breaks when
+// after might admit one that before does not: closed contracts have readers that refuse an added field, optional or not.
+// An empty list is a proof: no document is refused, or produced, that was not before. A break may be one that no document
+// shows: patterns, formats and conditions are only seen to be the same or not. What a Go type adds counts too: an integer
+// written 1e1 is one to a schema document and none to an int. Schemas of two directions are compared as outputs.
 func Compatible(before, after *Schema) []Break {
-	c := comparison{output: before.output || after.output, seen: map[[2]*node]bool{}}
-	c.compare(before.root, after.root, "")
-	return c.breaks
-}
-
-type comparison struct {
-	output bool
-	seen   map[[2]*node]bool
-	breaks []Break
-}
-
-func (c *comparison) note(path, rule, before, after string) {
-	c.breaks = append(c.breaks, Break{path, rule, before, after})
-}
-
-func (c *comparison) compare(b, a *node, path string) {
-	b, a = b.follow(), a.follow()
-	if c.seen[[2]*node{b, a}] {
-		return
-	}
-	c.seen[[2]*node{b, a}] = true
-	if b.union != nil && a.union != nil {
-		c.unions(b, a, path)
-		return
-	}
-	if bn, an := nullable(b.anyOf), nullable(a.anyOf); bn != nil || an != nil {
-		c.nullables(b, a, bn, an, path)
-		return
-	}
-	if b.union != nil || a.union != nil {
-		c.note(path, "oneOf", describeUnion(b), describeUnion(a))
-		return
-	}
-	c.types(b, a, path)
-	c.values(b, a, path)
-	c.numbers(b, a, path)
-	c.same(path, "pattern", source(b), source(a))
-	c.same(path, "format", b.format.String(), a.format.String())
-	c.most(path, "maxLength", b.maxLength, a.maxLength)
-	c.least(path, "minLength", b.minLength, a.minLength)
-	c.arrays(b, a, path)
-	c.objects(b, a, path)
-	c.rest(b, a, path)
-}
-
-// narrower reports a change to fewer documents, which breaks callers, or to more, which breaks readers.
-func (c *comparison) narrower(narrowed, widened bool) bool {
+	c := newContainment(before.output || after.output)
+	sub, sup := before.root, after.root
 	if c.output {
-		return widened
+		sub, sup = sup, sub
 	}
-	return narrowed
+	if sub == nil { // the zero Schema admits nothing
+		return nil
+	}
+	if sup == nil {
+		return []Break{c.note("", "type", "admitted", "nothing is admitted")}
+	}
+	return c.within([]*node{sub}, []*node{sup}).breaks
 }
 
-func (c *comparison) types(b, a *node, path string) {
-	bt, at := widen(b.types), widen(a.types)
-	if c.narrower(bt&^at != 0 || bt == 0 && at != 0, at&^bt != 0 || at == 0 && bt != 0) {
-		c.note(path, "type", cmp.Or(b.types.String(), "any"), cmp.Or(a.types.String(), "any"))
+// maxBreaks bounds the list: a type that is used in many places is changed in all of them.
+const maxBreaks = 1024
+
+// note makes a break of what the containing schema and the contained one say. The containing one is the newer of an
+// input and the older of an output.
+func (c *containment) note(path, rule, sub, sup string) Break {
+	if c.output {
+		sub, sup = sup, sub
 	}
+	return Break{Path: path, Rule: rule, Before: sub, After: sup}
 }
 
-// widen lets number stand for integer too.
-func widen(t types) types {
-	if t.has(numberType) {
-		t |= integerType
+// under puts breaks at the place where their schemas stand.
+func under(prefix string, breaks []Break) []Break {
+	if prefix == "" || len(breaks) == 0 {
+		return breaks
 	}
-	return t
-}
-
-func (c *comparison) values(b, a *node, path string) {
-	bv, av := b.admitted(), a.admitted()
-	if bv == nil && av == nil {
-		return
+	out := make([]Break, len(breaks))
+	for i, b := range breaks {
+		switch {
+		case b.Path == "":
+			b.Path = prefix
+		case strings.IndexByte("[{<", b.Path[0]) >= 0:
+			b.Path = prefix + b.Path
+		default:
+			b.Path = prefix + "." + b.Path
+		}
+		out[i] = b
 	}
-	lost := av != nil && (bv == nil || slices.ContainsFunc(bv, func(v *value) bool { return !oneOfValues(av, v) }))
-	gained := bv != nil && (av == nil || slices.ContainsFunc(av, func(v *value) bool { return !oneOfValues(bv, v) }))
-	if c.narrower(lost, gained) {
-		c.note(path, "enum", words(bv), words(av))
-	}
-}
-
-// admitted returns the values of enum or const; nil where the schema has neither.
-func (n *node) admitted() []*value {
-	if n.constant != nil {
-		return []*value{n.constant}
-	}
-	return n.enum
+	return out
 }
 
 func words(list []*value) string {
@@ -130,56 +85,11 @@ func words(list []*value) string {
 	return strings.Join(texts, ", ")
 }
 
-func (c *comparison) numbers(b, a *node, path string) {
-	c.bound(path, "minimum", b.minimum, a.minimum, 1)
-	c.bound(path, "maximum", b.maximum, a.maximum, -1)
-	c.bound(path, "exclusiveMinimum", b.exclusiveMinimum, a.exclusiveMinimum, 1)
-	c.bound(path, "exclusiveMaximum", b.exclusiveMaximum, a.exclusiveMaximum, -1)
-	bm, am := b.multipleOf, a.multipleOf
-	lost := am != nil && (bm == nil || !bm.decimal.multipleOf(am.decimal))
-	gained := bm != nil && (am == nil || !am.decimal.multipleOf(bm.decimal))
-	if c.narrower(lost, gained) {
-		c.note(path, "multipleOf", boundWord(bm), boundWord(am))
-	}
-}
-
-// bound compares bounds of which a change in the direction of sign admits fewer numbers.
-func (c *comparison) bound(path, rule string, b, a *bound, sign int) {
-	move := 0
-	switch {
-	case b == nil && a == nil:
-	case b == nil:
-		move = 1
-	case a == nil:
-		move = -1
-	default:
-		move = sign * a.compare(b.decimal)
-	}
-	if c.narrower(move > 0, move < 0) {
-		c.note(path, rule, boundWord(b), boundWord(a))
-	}
-}
-
 func boundWord(b *bound) string {
 	if b == nil {
 		return "none"
 	}
 	return string(b.raw)
-}
-
-func (c *comparison) most(path, rule string, b, a int) {
-	narrowed := a >= 0 && (b < 0 || a < b)
-	widened := b >= 0 && (a < 0 || a > b)
-	if c.narrower(narrowed, widened) {
-		c.note(path, rule, countWord(b), countWord(a))
-	}
-}
-
-func (c *comparison) least(path, rule string, b, a int) {
-	b, a = max(b, 0), max(a, 0)
-	if c.narrower(a > b, a < b) {
-		c.note(path, rule, countWord(b), countWord(a))
-	}
 }
 
 func countWord(n int) string {
@@ -189,100 +99,17 @@ func countWord(n int) string {
 	return strconv.Itoa(n)
 }
 
-func (c *comparison) same(path, rule, b, a string) {
-	if b == a {
-		return
-	}
-	if c.narrower(a != "", b != "") {
-		c.note(path, rule, cmp.Or(b, "none"), cmp.Or(a, "none"))
-	}
-}
-
-func source(n *node) string {
-	if n.pattern == nil {
-		return ""
-	}
-	return n.pattern.source
-}
-
-func (c *comparison) arrays(b, a *node, path string) {
-	c.most(path, "maxItems", b.maxItems, a.maxItems)
-	c.least(path, "minItems", b.minItems, a.minItems)
-	if c.narrower(a.uniqueItems && !b.uniqueItems, b.uniqueItems && !a.uniqueItems) {
-		c.note(path, "uniqueItems", strconv.FormatBool(b.uniqueItems), strconv.FormatBool(a.uniqueItems))
-	}
-	if len(b.prefix) != len(a.prefix) {
-		c.note(path, "prefixItems", strconv.Itoa(len(b.prefix)), strconv.Itoa(len(a.prefix)))
-		return
-	}
-	for i := range b.prefix {
-		c.compare(b.prefix[i], a.prefix[i], envelope.Index(path, i))
-	}
-	c.optional(b.items, a.items, path, "items", path+"[]")
-}
-
-// optional compares subschemas of which either may be missing, which admits everything.
-func (c *comparison) optional(b, a *node, path, rule, inner string) {
-	switch {
-	case b == nil && a == nil:
-	case b != nil && a != nil && b.verdict == nil && a.verdict == nil:
-		c.compare(b, a, inner)
-	case refuses(b) && refuses(a):
-	case c.narrower(refuses(a) || b == nil, refuses(b) || a == nil):
-		c.note(path, rule, openness(b), openness(a))
-	}
-}
-
-func openness(n *node) string {
-	switch {
-	case n == nil:
-		return "open"
-	case refuses(n):
-		return "closed"
-	}
-	return "open to values of a schema"
-}
-
-func (c *comparison) objects(b, a *node, path string) {
-	c.most(path, "maxProperties", b.maxProperties, a.maxProperties)
-	c.least(path, "minProperties", b.minProperties, a.minProperties)
-	for _, p := range b.properties {
-		inner := envelope.Member(path, p.name)
-		if after := a.property(p.name); after != nil {
-			c.compare(p.node, after, inner)
-		} else {
-			c.note(inner, "properties", "declared", "removed")
+func openness(list []*node) string {
+	word := "open"
+	for _, n := range list {
+		switch {
+		case refuses(n):
+			return "closed"
+		case n != nil && n.verdict == nil:
+			word = "open to values of a schema"
 		}
 	}
-	for _, p := range a.properties {
-		if b.property(p.name) == nil {
-			c.added(a, path, p.name)
-		}
-	}
-	c.required(b, a, path)
-	c.optional(b.additional, a.additional, path, "additionalProperties", path+"{}")
-	c.optional(b.unevaluatedProperties, a.unevaluatedProperties, path, "unevaluatedProperties", path+"{}")
-}
-
-func (c *comparison) added(a *node, path, name string) {
-	switch {
-	case c.output:
-		c.note(envelope.Member(path, name), "properties", "not declared", "added")
-	case slices.Contains(a.required, name):
-		c.note(envelope.Member(path, name), "required", "not declared", "required")
-	}
-}
-
-func (c *comparison) required(b, a *node, path string) {
-	for _, p := range b.properties {
-		if a.property(p.name) == nil {
-			continue
-		}
-		was, is := slices.Contains(b.required, p.name), slices.Contains(a.required, p.name)
-		if c.narrower(is && !was, was && !is) {
-			c.note(envelope.Member(path, p.name), "required", optionality(was), optionality(is))
-		}
-	}
+	return word
 }
 
 func optionality(required bool) string {
@@ -292,78 +119,42 @@ func optionality(required bool) string {
 	return "optional"
 }
 
-func (c *comparison) unions(b, a *node, path string) {
-	for _, kind := range kinds(b) {
-		if branch := a.union[kind]; branch != nil {
-			c.compare(b.union[kind], branch, path+"<"+kind+">")
-		} else if !c.output {
-			c.note(path+"<"+kind+">", "oneOf", "a branch", "removed")
+// typeWords says of which types the values are that the schemas admit together.
+func (c *containment) typeWords(list []*node) string {
+	var t types
+	for _, s := range c.alternatives(list, contained) {
+		t |= typesOf(s.parts)
+	}
+	if t == anyType|integerType {
+		return "any"
+	}
+	if t.has(numberType) {
+		t &^= integerType
+	}
+	return cmp.Or(t.String(), "none")
+}
+
+func (c *containment) describe(list []*node) string {
+	var kinds []string
+	for _, s := range c.alternatives(list, contained) {
+		if s.label == "" {
+			return c.typeWords(list)
+		}
+		kinds = append(kinds, s.label)
+	}
+	return "a union of " + strings.Join(kinds, ", ")
+}
+
+// said returns what the schemas say under a keyword, as it is written.
+func said(keyword string, list ...*node) string {
+	var texts []string
+	for _, n := range list {
+		if n == nil || n.source == nil {
+			continue
+		}
+		if v := n.source.member(keyword); v != nil {
+			texts = append(texts, string(appendCanonical(nil, v)))
 		}
 	}
-	for _, kind := range kinds(a) {
-		if b.union[kind] == nil && c.output {
-			c.note(path+"<"+kind+">", "oneOf", "not a branch", "added")
-		}
-	}
-}
-
-func kinds(n *node) []string {
-	list := make([]string, 0, len(n.oneOf))
-	for _, sub := range n.oneOf {
-		list = append(list, sub.follow().property(discriminator).constant.text)
-	}
-	return list
-}
-
-func describeUnion(n *node) string {
-	if n.union == nil {
-		return cmp.Or(n.types.String(), "any")
-	}
-	return "a union of " + strings.Join(kinds(n), ", ")
-}
-
-// nullables compares schemas of which at least one admits null beside another schema.
-func (c *comparison) nullables(b, a, bn, an *node, path string) {
-	if c.narrower(bn != nil && an == nil, an != nil && bn == nil) {
-		c.note(path, "anyOf", nullWord(bn), nullWord(an))
-	}
-	if bn != nil {
-		b = bn
-	}
-	if an != nil {
-		a = an
-	}
-	c.compare(b, a, path)
-}
-
-func nullWord(n *node) string {
-	if n != nil {
-		return "may be null"
-	}
-	return "not null"
-}
-
-// rest takes any difference in the keywords that cannot be compared for a break.
-func (c *comparison) rest(b, a *node, path string) {
-	for _, keyword := range []string{
-		"allOf", "anyOf", "oneOf", "not", "if", "then", "else", "contains", "minContains", "maxContains",
-		"patternProperties", "propertyNames", "dependentRequired", "dependentSchemas", "unevaluatedItems",
-	} {
-		bt, at := b.keywordText(keyword), a.keywordText(keyword)
-		if !bytes.Equal(bt, at) {
-			c.note(path, keyword, cmp.Or(string(bt), "none"), cmp.Or(string(at), "none"))
-		}
-	}
-}
-
-// keywordText returns the canonical text of one keyword of the schema, nil where it does not stand there.
-func (n *node) keywordText(keyword string) []byte {
-	if n.source == nil {
-		return nil
-	}
-	v := n.source.member(keyword)
-	if v == nil {
-		return nil
-	}
-	return appendCanonical(nil, v)
+	return cmp.Or(strings.Join(texts, " and "), "none")
 }

@@ -1,6 +1,7 @@
 package validate_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -35,7 +36,7 @@ func TestCompatible(t *testing.T) {
 		{
 			"a removed field", object(`"f":{"type":"integer"}`, ``), object(``, ``),
 			[]validate.Break{{Path: "f", Rule: "properties", Before: "declared", After: "removed"}},
-			[]validate.Break{{Path: "f", Rule: "properties", Before: "declared", After: "removed"}},
+			nil,
 		},
 		{
 			"required now", object(`"f":{"type":"integer"}`, ``), object(`"f":{"type":"integer"}`, `"f"`),
@@ -121,7 +122,7 @@ func TestCompatible(t *testing.T) {
 		{
 			"null too", field(`{"type":"integer"}`), field(`{"anyOf":[{"type":"integer"},{"type":"null"}]}`),
 			nil,
-			[]validate.Break{{Path: "f", Rule: "anyOf", Before: "not null", After: "may be null"}},
+			[]validate.Break{{Path: "f", Rule: "type", Before: "integer", After: "null|integer"}},
 		},
 		{
 			"fewer items", field(`{"type":"array","items":{"type":"integer"},"maxItems":5}`), field(`{"type":"array","items":{"type":"integer"},"maxItems":4}`),
@@ -161,7 +162,7 @@ func TestCompatible(t *testing.T) {
 		{
 			"a condition", field(`{"type":"integer"}`), field(`{"type":"integer","not":{"const":3}}`),
 			[]validate.Break{{Path: "f", Rule: "not", Before: "none", After: `{"const":3}`}},
-			[]validate.Break{{Path: "f", Rule: "not", Before: "none", After: `{"const":3}`}},
+			nil,
 		},
 		{
 			"a union no more", field(unionOf("a")), field(`{"type":"integer"}`),
@@ -205,4 +206,183 @@ func TestCompatibleEndsOnRecursiveTypes(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, validate.Compatible(s, s))
 	require.Equal(t, "the document: type: a → b", validate.Break{Rule: "type", Before: "a", After: "b"}.String())
+}
+
+// TestCompatibleLooksEverywhere: what a reader from outside found missed, or reported without need.
+func TestCompatibleLooksEverywhere(t *testing.T) {
+	t.Parallel()
+	in := func(schema, defs string) string {
+		return `{"type":"object","properties":{"f":` + schema + `},"required":["f"],"additionalProperties":false,"$defs":{` + defs + `}}`
+	}
+	for _, c := range []struct {
+		name, before, after string
+		narrows, widens     []string // the paths and rules of the breaks
+	}{
+		{
+			"beside a reference", in(`{"$ref":"#/$defs/n"}`, `"n":{"type":"integer"}`), in(`{"$ref":"#/$defs/n","maximum":5}`, `"n":{"type":"integer"}`),
+			[]string{"f maximum"},
+			nil,
+		},
+		{
+			"behind a reference in anyOf", in(`{"anyOf":[{"$ref":"#/$defs/n"},{"type":"null"}]}`, `"n":{"type":"integer","maximum":9}`),
+			in(`{"anyOf":[{"$ref":"#/$defs/n"},{"type":"null"}]}`, `"n":{"type":"integer","maximum":5}`),
+			[]string{"f maximum"},
+			nil,
+		},
+		{
+			"behind a reference in allOf", in(`{"type":"integer","allOf":[{"$ref":"#/$defs/n"}],"unevaluatedProperties":false}`, `"n":{"maximum":9,"type":"integer"}`),
+			in(`{"type":"integer","allOf":[{"$ref":"#/$defs/n"}],"unevaluatedProperties":false}`, `"n":{"maximum":5,"type":"integer"}`),
+			[]string{"f maximum"},
+			nil,
+		},
+		{
+			"behind a reference in patternProperties",
+			in(`{"type":"object","patternProperties":{"^a":{"$ref":"#/$defs/n"}},"additionalProperties":false,"maxProperties":3}`, `"n":{"type":"integer","maximum":9}`),
+			in(`{"type":"object","patternProperties":{"^a":{"$ref":"#/$defs/n"}},"additionalProperties":false,"maxProperties":3}`, `"n":{"type":"integer","maximum":5}`),
+			[]string{"f{} maximum"},
+			nil,
+		},
+		{
+			"beside a nullable", in(`{"anyOf":[{"type":"integer"},{"type":"null"}]}`, ``), in(`{"anyOf":[{"type":"integer"},{"type":"null"}],"minimum":3}`, ``),
+			[]string{"f minimum"},
+			nil,
+		},
+		{
+			"beside a union", in(unionOf("a"), ``), in(strings.TrimSuffix(unionOf("a"), "}")+`,"maxProperties":0}`, ``),
+			[]string{"f<a> maxProperties"},
+			nil,
+		},
+		{
+			"a property added to a map", in(`{"type":"object","additionalProperties":{"type":"integer"},"maxProperties":3}`, ``),
+			in(`{"type":"object","properties":{"a":{"type":"string","maxLength":3}},"additionalProperties":{"type":"integer"},"maxProperties":3}`, ``),
+			[]string{"f.a type"},
+			[]string{"f.a type"},
+		},
+		{
+			"patternProperties added to a map", in(`{"type":"object","additionalProperties":{"type":"integer"},"maxProperties":3}`, ``),
+			in(`{"type":"object","patternProperties":{"^a":{"type":"integer","maximum":5}},"additionalProperties":{"type":"integer"},"maxProperties":3}`, ``),
+			[]string{"f{} maximum"},
+			nil,
+		},
+		{
+			"an undeclared member required", in(`{"type":"object","additionalProperties":{"type":"integer"},"maxProperties":3}`, ``),
+			in(`{"type":"object","additionalProperties":{"type":"integer"},"required":["a"],"maxProperties":3}`, ``),
+			[]string{"f.a required"},
+			nil,
+		},
+		{
+			"an undeclared member no longer required", in(`{"type":"object","additionalProperties":{"type":"integer"},"required":["a"],"maxProperties":3}`, ``),
+			in(`{"type":"object","additionalProperties":{"type":"integer"},"maxProperties":3}`, ``),
+			nil,
+			[]string{"f.a required"},
+		},
+		{
+			"a property that became false", in(`{"type":"object","properties":{"a":{"type":"null"}},"additionalProperties":false}`, ``),
+			in(`{"type":"object","properties":{"a":false},"additionalProperties":false}`, ``),
+			[]string{"f.a properties"},
+			nil,
+		},
+		{
+			"a shared definition", `{"type":"object","properties":{"a":{"$ref":"#/$defs/n"},"b":{"$ref":"#/$defs/n"}},"additionalProperties":false,"$defs":{"n":{"type":"integer","maximum":9}}}`,
+			`{"type":"object","properties":{"a":{"$ref":"#/$defs/n"},"b":{"$ref":"#/$defs/n"}},"additionalProperties":false,"$defs":{"n":{"type":"integer","maximum":5}}}`,
+			[]string{"a maximum", "b maximum"},
+			nil,
+		},
+		{
+			"an optional property dropped", in(`{"type":"object","properties":{"a":{"type":"null"}},"additionalProperties":false}`, ``),
+			in(`{"type":"object","properties":{},"additionalProperties":false}`, ``),
+			[]string{"f.a properties"},
+			nil,
+		},
+		{
+			"null in another form", in(`{"type":["string","null"],"maxLength":5}`, ``), in(`{"anyOf":[{"type":"string","maxLength":5},{"type":"null"}]}`, ``), nil, nil,
+		},
+		{
+			"a reference written out", in(`{"$ref":"#/$defs/n"}`, `"n":{"type":"integer"}`), in(`{"type":"integer"}`, ``), nil, nil,
+		},
+		{
+			"an enumeration as constants", in(`{"enum":["a","b"]}`, ``), in(`{"anyOf":[{"const":"a"},{"const":"b"}]}`, ``), nil, nil,
+		},
+		{
+			"composed and written out",
+			in(`{"type":"object","allOf":[{"properties":{"a":{"type":"null"}}},{"properties":{"b":{"type":"null"}},"required":["b"]}],"unevaluatedProperties":false}`, ``),
+			in(`{"type":"object","properties":{"b":{"type":"null"},"a":{"type":"null"}},"required":["b"],"additionalProperties":false}`, ``), nil, nil,
+		},
+		{
+			"names of a list taken out", in(`{"type":"object","propertyNames":{"enum":["a","b"]},"additionalProperties":{"type":"null"},"maxProperties":3}`, ``),
+			in(`{"type":"object","propertyNames":{"enum":["a"]},"additionalProperties":{"type":"null"},"maxProperties":3}`, ``),
+			[]string{"f propertyNames"},
+			nil,
+		},
+		{
+			"a kind that is not among the branches", in(unionOf("a", "b"), ``), in(unionOf("b", "c"), ``),
+			[]string{"f<a> oneOf"},
+			[]string{"f<c> oneOf"},
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			require.Equal(t, c.narrows, rules(breaks(t, c.before, c.after)), "as an input")
+			require.Equal(t, c.widens, rules(breaks(t, c.before, c.after, validate.Output())), "as an output")
+		})
+	}
+}
+
+func rules(list []validate.Break) (out []string) {
+	for _, b := range list {
+		out = append(out, b.Path+" "+b.Rule)
+	}
+	return out
+}
+
+// TestCompatibleSeesWhatGoTypesAdd: an int takes no 1.0, a document's integer does; floats lose digits that integers have.
+func TestCompatibleSeesWhatGoTypesAdd(t *testing.T) {
+	t.Parallel()
+	type pair struct {
+		name   string
+		schema *validate.Schema
+	}
+	var list []pair
+	add := func(name string, s *validate.Schema, err error) {
+		require.NoError(t, err, name)
+		list = append(list, pair{name, s})
+	}
+	document := func(doc string) {
+		s, err := validate.Compile([]byte(doc))
+		add(doc, s, err)
+	}
+	one, err := validate.For[int8]()
+	add("int8", one, err)
+	one, err = validate.For[int]()
+	add("int", one, err)
+	one, err = validate.For[uint8]()
+	add("uint8", one, err)
+	one, err = validate.For[uint64]()
+	add("uint64", one, err)
+	one, err = validate.For[float32]()
+	add("float32", one, err)
+	one, err = validate.For[float64]()
+	add("float64", one, err)
+	document(`{"type":"integer"}`)
+	document(`{"type":"number"}`)
+	document(`{"type":"integer","minimum":0,"maximum":255}`)
+	document(`{"enum":[1,2]}`)
+	texts := []string{"0", "-0", "1", "2", "1.0", "1e1", "-1", "0.5", "0.1", "255", "300", "16777217", "9007199254740993", "18446744073709551615", "1e39", "1e400", "1e-400", "3.4028235e38"}
+	proved := 0
+	for _, before := range list {
+		for _, after := range list {
+			if len(validate.Compatible(before.schema, after.schema)) > 0 {
+				continue
+			}
+			proved++
+			for _, text := range texts {
+				if before.schema.Check([]byte(text), validate.Limits{}) == nil {
+					require.NoError(t, after.schema.Check([]byte(text), validate.Limits{}), "%s to %s: %s", before.name, after.name, text)
+				}
+			}
+		}
+	}
+	require.Greater(t, proved, 20, "each with itself, and more")
+	require.Equal(t, []string{" type"}, rules(validate.Compatible(list[8].schema, list[2].schema)), "an integer of a document to a uint8")
+	require.Empty(t, validate.Compatible(list[0].schema, list[5].schema), "int8 to float64")
 }
