@@ -12,6 +12,7 @@ import (
 
 	"github.com/toolcontract/toolcontract/approval"
 	"github.com/toolcontract/toolcontract/approval/approvalweb"
+	"github.com/toolcontract/toolcontract/envelope"
 	"github.com/toolcontract/toolcontract/idem"
 	"github.com/toolcontract/toolcontract/redact"
 	"github.com/toolcontract/toolcontract/redact/audit"
@@ -33,17 +34,26 @@ func lea() approval.Principal {
 // host is what surrounds the loop: the shop, the dispatcher, one run, and the page.
 type host struct {
 	out        io.Writer
+	clock      clock
 	shop       *shop
 	dispatcher *tool.Dispatcher
 	run        *tool.Run
+	calls      caller // the run, or what records it
 	door       *door
 	page       string                                           // the page's address
 	decide     func(ctx context.Context, proposal string) error // the scripted person; nil: a real one has the address
 	serving    []*http.Server
 }
 
-func newHost(ctx context.Context, s settings, out io.Writer) (_ *host, err error) {
-	h := &host{out: out, shop: newShop(), door: newDoor()}
+// caller is what the loop calls tools through.
+type caller interface {
+	Call(ctx context.Context, c envelope.Call) envelope.Result
+}
+
+// newHost puts it together; wire puts a recorder or a player before the dispatcher's parts.
+func newHost(ctx context.Context, s settings, out io.Writer, wire func(*tool.Config) error) (_ *host, err error) {
+	h := &host{out: out, door: newDoor()}
+	h.shop = newShop(h.clock.now)
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, h.close(ctx))
@@ -53,8 +63,11 @@ func newHost(ctx context.Context, s settings, out io.Writer) (_ *host, err error
 	if err != nil {
 		return nil, err
 	}
-	cfg, err := config()
+	cfg, err := h.config()
 	if err != nil {
+		return nil, err
+	}
+	if err := wire(&cfg); err != nil {
 		return nil, err
 	}
 	if h.dispatcher, err = tool.NewDispatcher(catalogue, cfg); err != nil {
@@ -65,20 +78,22 @@ func newHost(ctx context.Context, s settings, out io.Writer) (_ *host, err error
 		return nil, err
 	}
 	h.run, err = h.dispatcher.Start(tool.RunConfig{
-		Principal: agent(), Role: role, Budget: tool.Budget{Calls: s.calls, Tokens: s.tokens}, Deadline: time.Now().Add(s.patience),
+		Principal: agent(), Role: role, Budget: tool.Budget{Calls: s.calls, Tokens: s.tokens}, Deadline: h.clock.now().Add(s.patience),
 	})
 	if err != nil {
 		return nil, err
 	}
+	h.calls = h.run
 	return h, h.openPage(ctx, cfg, s)
 }
 
 // config keeps everything in memory. A real host has durable stores, keys of its key management, and an audit that lasts.
-func config() (tool.Config, error) {
+func (h *host) config() (tool.Config, error) {
 	digester, err := redact.NewDigester(freshKey("digest"))
 	return tool.Config{
 		Policy:    approval.Everything(approval.Requirement{Level: approval.One, Role: "sales_lead"}),
-		Approvals: approval.NewMemory(nil), Authority: approval.ByRole{}, Ledger: idem.NewMemory(nil), Digester: digester, Audit: &audit.Recorder{},
+		Approvals: approval.NewMemory(h.clock.now), Authority: approval.ByRole{}, Ledger: idem.NewMemory(h.clock.now), Digester: digester,
+		Audit: &audit.Recorder{}, Now: h.clock.now,
 	}, err
 }
 

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/toolcontract/toolcontract/envelope"
 )
@@ -71,12 +72,12 @@ func (h *host) serveAll(ctx context.Context, calls []envelope.Call) ([]envelope.
 	results := make([]envelope.Result, len(calls))
 	for i, c := range calls {
 		h.say("model  → %s %s", line(c.Tool), line(string(c.Arguments)))
-		r := h.run.Call(ctx, c)
+		r := h.call(ctx, c)
 		if r.Error != nil && r.Error.Code == envelope.ApprovalPending && r.Error.ProposalID != "" {
 			if err := h.approval(ctx, r.Error.ProposalID); err != nil {
 				return nil, err
 			}
-			r = h.run.Call(ctx, c)
+			r = h.call(ctx, c)
 		}
 		h.tell(r)
 		if r.Error != nil && r.Error.Code == envelope.BudgetExhausted {
@@ -85,6 +86,13 @@ func (h *host) serveAll(ctx context.Context, calls []envelope.Call) ([]envelope.
 		results[i] = r
 	}
 	return results, nil
+}
+
+// call makes one call. The host's clock stands still meanwhile, so that a replay on the recorded time has the same times.
+func (h *host) call(ctx context.Context, c envelope.Call) envelope.Result {
+	h.clock.set(time.Now())
+	defer h.clock.set(time.Time{})
+	return h.calls.Call(ctx, c)
 }
 
 // approval waits until a person has decided: no turn of the model is spent on asking again.

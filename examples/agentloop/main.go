@@ -11,8 +11,13 @@
 //	ANTHROPIC_API_KEY=… go run ./examples/agentloop -provider anthropic -model claude-sonnet-4-5
 //	go run ./examples/agentloop -provider openai -endpoint http://127.0.0.1:11434/v1 -model qwen3
 //
+// -record keeps what was called and answered, redacted, and -replay makes the same calls again: of the shop, the person and
+// the model nobody is asked, and every difference is said.
+//
+//	go run ./examples/agentloop -record run.jsonl && go run ./examples/agentloop -replay run.jsonl
+//
 // With a real model you are the person: open the address that it says and decide. The exit status is 1 if the model did
-// not come to an answer, 2 if the program could not run.
+// not come to an answer, or a replay is not as it was, 2 if the program could not run.
 package main
 
 import (
@@ -24,6 +29,9 @@ import (
 	"os"
 	"os/signal"
 	"time"
+
+	"github.com/toolcontract/toolcontract/tool"
+	"github.com/toolcontract/toolcontract/tool/trace"
 )
 
 func main() {
@@ -39,6 +47,7 @@ type settings struct {
 	calls                                   int
 	tokens                                  int64
 	patience                                time.Duration
+	record, replay                          string
 }
 
 // command runs the program and returns its exit status.
@@ -54,6 +63,8 @@ func command(ctx context.Context, args []string, environment func(string) string
 	flags.IntVar(&s.calls, "calls", 20, "how many calls the run may make")
 	flags.Int64Var(&s.tokens, "tokens", 100_000, "how many tokens the run may spend")
 	flags.DurationVar(&s.patience, "patience", 10*time.Minute, "how long the run may take, people's time included")
+	flags.StringVar(&s.record, "record", "", "write what was called and answered to this file, redacted")
+	flags.StringVar(&s.replay, "replay", "", "make the calls of this file again instead")
 	if err := flags.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
 			return 0
@@ -64,8 +75,12 @@ func command(ctx context.Context, args []string, environment func(string) string
 		fmt.Fprintln(complaints, "agentloop: takes no arguments but its flags")
 		return 2
 	}
-	switch err := play(ctx, s, environment, out); {
-	case errors.Is(err, errNoAnswer):
+	run := func() error { return play(ctx, s, environment, out) }
+	if s.replay != "" {
+		run = func() error { return replay(ctx, s, out) }
+	}
+	switch err := run(); {
+	case errors.Is(err, errNoAnswer), errors.Is(err, errNotTheSame):
 		fmt.Fprintln(complaints, "agentloop:", err)
 		return 1
 	case err != nil:
@@ -79,19 +94,32 @@ func command(ctx context.Context, args []string, environment func(string) string
 func play(ctx context.Context, s settings, environment func(string) string, out io.Writer) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, s.patience)
 	defer cancel()
-	h, err := newHost(ctx, s, out)
+	var rec *trace.Recorder
+	h, err := newHost(ctx, s, out, func(cfg *tool.Config) (err error) {
+		if rec, err = trace.NewRecorder(trace.Config{Now: cfg.Now}); err == nil {
+			rec.Wire(cfg)
+		}
+		return err
+	})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, h.close(ctx)) }()
+	recorded, err := rec.Run(h.run)
+	if err != nil {
+		return err
+	}
+	h.calls = recorded
 	m, err := h.newModel(ctx, s, environment)
 	if err != nil {
 		return err
 	}
 	answer, err := h.answer(ctx, m, s.ask)
-	if err != nil {
+	if err == nil {
+		h.say("model    %s", line(answer))
+	}
+	if s.record == "" {
 		return err
 	}
-	h.say("model    %s", answer)
-	return nil
+	return errors.Join(err, save(rec, h.run.ID(), s.record, s.ask, answer)) // what went wrong is worth a replay too
 }

@@ -3,11 +3,16 @@ package main
 import (
 	"bytes"
 	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/toolcontract/toolcontract/tool"
 	"github.com/toolcontract/toolcontract/tool/export/exporttest"
 )
 
@@ -43,9 +48,40 @@ func TestAWholeChangeOffline(t *testing.T) {
 	}
 }
 
+// A recorded run is made again without the model, the person and the shop; a recording that says otherwise is found out.
+func TestRecordedAndReplayed(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "run.jsonl")
+	var out, complaints bytes.Buffer
+	require.Zero(t, command(t.Context(), []string{"-record", file}, none, &out, &complaints), complaints.String())
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.NotContains(t, string(text), `"harbour lamp"`, "free text of the model is replaced")
+
+	out.Reset()
+	require.Zero(t, command(t.Context(), []string{"-replay", file}, none, &out, &complaints), complaints.String())
+	require.NotContains(t, out.String(), "lookup_price", "a name that no catalogue has is the model's text")
+	require.Equal(t, `call-1 find_articles_v1: same
+call-2 ?: same
+call-3 preview_set_price_v1: same
+call-4 preview_set_price_v1: same
+call-5 commit_set_price_v1: same
+call-6 commit_set_price_v1: same
+call-7 get_operation_v1: same
+`, regexp.MustCompile(`(?m)^call-2 \w+:`).ReplaceAllString(out.String(), "call-2 ?:"))
+
+	changed := strings.Replace(string(text), `"new_version":"10"`, `"new_version":"11"`, 1)
+	require.NotEqual(t, string(text), changed)
+	require.NoError(t, os.WriteFile(file, []byte(changed), 0o600))
+	out.Reset()
+	require.Equal(t, 1, command(t.Context(), []string{"-replay", file}, none, &out, &complaints))
+	require.Contains(t, out.String(), "call-6 commit_set_price_v1: different")
+	require.Equal(t, 2, command(t.Context(), []string{"-replay", file + ".none"}, none, &out, &complaints))
+}
+
 func TestExports(t *testing.T) {
 	t.Parallel()
-	c, err := newShop().catalogue()
+	c, err := newShop(time.Now).catalogue()
 	require.NoError(t, err)
 	role, err := clerk(c)
 	require.NoError(t, err)
@@ -83,7 +119,7 @@ func TestArguments(t *testing.T) {
 // Only who has the key is let in to the page: the model and other programs of the machine are nobody.
 func TestTheDoor(t *testing.T) {
 	t.Parallel()
-	h, err := newHost(t.Context(), settings{provider: scripted, address: "127.0.0.1:0", calls: 1, tokens: 1, patience: 1 << 40}, &bytes.Buffer{})
+	h, err := newHost(t.Context(), settings{provider: scripted, address: "127.0.0.1:0", calls: 1, tokens: 1, patience: time.Minute}, &bytes.Buffer{}, func(*tool.Config) error { return nil })
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, h.close(t.Context())) })
 	get := func(path string, session string) int {

@@ -10,10 +10,13 @@ import (
 	"github.com/toolcontract/toolcontract/approval"
 	"github.com/toolcontract/toolcontract/envelope"
 	"github.com/toolcontract/toolcontract/tool"
+	"github.com/toolcontract/toolcontract/tool/trace"
 )
 
-// shop is the system that the tools act on. It knows nothing of models.
+// shop is the system that the tools act on. It knows nothing of models. Every question to it goes through trace.Do, so that
+// a recorded run can be replayed without it.
 type shop struct {
+	now      func() time.Time
 	mu       sync.Mutex
 	articles []article
 }
@@ -25,8 +28,8 @@ type article struct {
 	Version int    `json:"version" jsonschema:"minimum=1"`
 }
 
-func newShop() *shop {
-	return &shop{articles: []article{{"A-77", "Harbour lamp", 8990, 9}, {"A-78", "Harbour lamp, small", 4990, 2}, {"B-12", "Kettle", 499, 7}}}
+func newShop(now func() time.Time) *shop {
+	return &shop{now: now, articles: []article{{"A-77", "Harbour lamp", 8990, 9}, {"A-78", "Harbour lamp, small", 4990, 2}, {"B-12", "Kettle", 499, 7}}}
 }
 
 type query struct {
@@ -54,19 +57,23 @@ func clerk(c *tool.Catalog) (tool.Role, error) {
 
 func (s *shop) find() tool.Tool[query, found] {
 	return tool.Tool[query, found]{
-		Spec: tool.Spec{Name: "find_articles", Version: 1, Description: "Find articles by words of their name.", Timeout: time.Second, ClosedWorld: true},
-		Handle: func(_ context.Context, _ tool.Caller, in query) (found, error) {
-			s.mu.Lock()
-			defer s.mu.Unlock()
-			out := found{Articles: []article{}}
-			for _, a := range s.articles {
-				if strings.Contains(strings.ToLower(a.Name), strings.ToLower(in.Text)) && (in.Limit == 0 || len(out.Articles) < in.Limit) {
-					out.Articles = append(out.Articles, a)
-				}
-			}
-			return out, nil
-		},
+		Spec:   tool.Spec{Name: "find_articles", Version: 1, Description: "Find articles by words of their name.", Timeout: time.Second, ClosedWorld: true},
+		Handle: func(ctx context.Context, _ tool.Caller, in query) (found, error) { return s.search(ctx, in) },
 	}
+}
+
+func (s *shop) search(ctx context.Context, q query) (found, error) {
+	return trace.Do(ctx, "shop.search", q, func(context.Context) (found, error) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		out := found{Articles: []article{}}
+		for _, a := range s.articles {
+			if strings.Contains(strings.ToLower(a.Name), strings.ToLower(q.Text)) && (q.Limit == 0 || len(out.Articles) < q.Limit) {
+				out.Articles = append(out.Articles, a)
+			}
+		}
+		return out, nil
+	})
 }
 
 func (s *shop) setPrice() tool.Write[price, price, priced] {
@@ -76,8 +83,8 @@ func (s *shop) setPrice() tool.Write[price, price, priced] {
 			Description: "Set an article's price. Preview says what would change; commit does it once a person has approved the proposal.",
 		},
 		Class: tool.Reversible,
-		Preview: func(_ context.Context, _ tool.Caller, in price) (tool.Draft[price], error) {
-			a, err := s.article(in.SKU)
+		Preview: func(ctx context.Context, _ tool.Caller, in price) (tool.Draft[price], error) {
+			a, err := s.article(ctx, in.SKU)
 			if err != nil {
 				return tool.Draft[price]{}, err
 			}
@@ -88,37 +95,66 @@ func (s *shop) setPrice() tool.Write[price, price, priced] {
 				Consequence: approval.Consequence{Environment: "production", Records: new(1)},
 			}, nil
 		},
-		Current: func(_ context.Context, _ tool.Caller, t approval.Target) (string, error) {
-			a, err := s.article(t.ID)
+		Current: func(ctx context.Context, _ tool.Caller, t approval.Target) (string, error) {
+			a, err := s.article(ctx, t.ID)
 			return strconv.Itoa(a.Version), err
 		},
 		Commit: func(ctx context.Context, cmd tool.Approved[price]) (priced, error) {
-			s.mu.Lock()
-			defer s.mu.Unlock()
-			envelope.Sent(ctx)
-			for i := range s.articles {
-				a := &s.articles[i]
-				if a.SKU != cmd.Plan.SKU {
-					continue
-				}
-				if strconv.Itoa(a.Version) != cmd.Target.Version {
-					return priced{}, envelope.Refused(envelope.New(envelope.VersionConflict))
-				}
-				a.Cents, a.Version = cmd.Plan.Cents, a.Version+1
-				return priced{tool.Evidence{NewVersion: strconv.Itoa(a.Version), CommittedAt: time.Now()}}, nil
+			version, err := strconv.Atoi(cmd.Target.Version)
+			if err != nil {
+				return priced{}, envelope.NotSent(err)
 			}
-			return priced{}, envelope.Refused(envelope.New(envelope.NotFound))
+			envelope.Sent(ctx)
+			d, err := s.set(ctx, order{cmd.Plan.SKU, cmd.Plan.Cents, version})
+			return priced{tool.Evidence{NewVersion: strconv.Itoa(d.Version), CommittedAt: d.At}}, err
 		},
 	}
 }
 
-func (s *shop) article(sku string) (article, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, a := range s.articles {
-		if a.SKU == sku {
-			return a, nil
+type number struct {
+	SKU string `json:"sku" jsonschema:"maxLength=8" redact:"trusted"`
+}
+
+func (s *shop) article(ctx context.Context, sku string) (article, error) {
+	return trace.Do(ctx, "shop.article", number{sku}, func(context.Context) (article, error) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		for _, a := range s.articles {
+			if a.SKU == sku {
+				return a, nil
+			}
 		}
-	}
-	return article{}, envelope.New(envelope.NotFound).At("sku")
+		return article{}, envelope.New(envelope.NotFound).At("sku")
+	})
+}
+
+// order is a new price, on the condition that the article still has the version.
+type order struct {
+	SKU     string `json:"sku" jsonschema:"maxLength=8" redact:"trusted"`
+	Cents   int    `json:"cents"`
+	Version int    `json:"version"`
+}
+
+type ordered struct {
+	Version int       `json:"version"`
+	At      time.Time `json:"at"`
+}
+
+func (s *shop) set(ctx context.Context, o order) (ordered, error) {
+	return trace.Do(ctx, "shop.set", o, func(context.Context) (ordered, error) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		for i := range s.articles {
+			a := &s.articles[i]
+			switch {
+			case a.SKU != o.SKU:
+			case a.Version != o.Version:
+				return ordered{}, envelope.Refused(envelope.New(envelope.VersionConflict))
+			default:
+				a.Cents, a.Version = o.Cents, a.Version+1
+				return ordered{a.Version, s.now()}, nil
+			}
+		}
+		return ordered{}, envelope.Refused(envelope.New(envelope.NotFound))
+	})
 }
