@@ -135,7 +135,14 @@ func (a *advance) unclaimed(ctx context.Context, err error) idem.Record {
 func (d *Dispatcher) deny(ctx context.Context, op idem.Record, code envelope.Code) idem.Record {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTime)
 	defer cancel()
-	rec, err := d.cfg.Ledger.Close(ctx, op.Command.Key, idem.Denied, code)
+	to := idem.Denied
+	if code == envelope.ApprovalExpired { // an operation lives no longer than its approval: whoever sees it first says so
+		to = idem.Expired
+	}
+	rec, err := d.cfg.Ledger.Close(ctx, op.Command.Key, to, code)
+	if errors.Is(err, idem.ErrState) && to == idem.Expired && rec.State == idem.Pending {
+		rec, err = d.cfg.Ledger.Close(ctx, op.Command.Key, idem.Denied, code)
+	}
 	switch {
 	case err == nil:
 		d.finished(ctx, rec)

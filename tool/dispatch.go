@@ -68,8 +68,13 @@ func (d *Dispatcher) run(ctx context.Context, s dispatch) idem.Record {
 	return rec
 }
 
-// handle runs Commit under the claim, which is renewed meanwhile, and says what it came to.
+// handle runs Commit under the claim, which is renewed meanwhile, and says what it came to. A claim whose time was over
+// before, be it a ledger or a key service that took long to hand it out, sends nothing.
 func (d *Dispatcher) handle(own context.Context, s dispatch) idem.Outcome {
+	if !d.mono().Before(s.leaseEnds) {
+		d.log("claim_came_late", s.body.RequestID, errLeaseLost)
+		return idem.Outcome{State: idem.Pending, RetryAfter: backOff(s.attempt)}
+	}
 	ctx, cancel := context.WithCancelCause(own)
 	defer cancel(nil)
 	ctx, mark := claimctx.With(ctx)
@@ -114,9 +119,11 @@ func (d *Dispatcher) late(ctx context.Context, s dispatch, cmd command, a answer
 	}
 }
 
-// keep renews the claim until stop is called. When it is lost, or cannot be renewed in time, the handler's context ends.
+// keep renews the claim until stop is called. When it is lost, or its time is over because it was not renewed, the
+// handler's context ends: at the end of the lease at the latest, whatever the ledger is doing.
 func (d *Dispatcher) keep(ctx context.Context, s dispatch, lost context.CancelCauseFunc) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
+	over := time.AfterFunc(s.leaseEnds.Sub(d.mono()), func() { lost(errLeaseLost) })
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -130,11 +137,15 @@ func (d *Dispatcher) keep(ctx context.Context, s dispatch, lost context.CancelCa
 			case <-wait.C:
 			}
 			before := d.mono()
+			if !before.Before(ends) {
+				return
+			}
 			limit, done := context.WithTimeout(ctx, ends.Sub(before)/2)
 			err := shielded(func() (err error) {
 				renewed, err := d.cfg.Ledger.Renew(limit, claim, d.cfg.Lease)
 				if err == nil {
 					claim, ends = renewed, before.Add(renewed.Lease)
+					over.Reset(ends.Sub(d.mono()))
 				}
 				return err
 			})
@@ -151,6 +162,7 @@ func (d *Dispatcher) keep(ctx context.Context, s dispatch, lost context.CancelCa
 	}()
 	return func() {
 		cancel()
+		over.Stop()
 		<-ended
 	}
 }
@@ -173,7 +185,11 @@ func (d *Dispatcher) store(ctx context.Context, s dispatch, o idem.Outcome) idem
 		return unknown
 	}
 	d.log("outcome_not_stored", s.body.RequestID, err)
-	d.working.Go(func() { d.finishLater(ctx, s, o) }) // the caller's own work is counted
+	d.storing.add(1)
+	d.working.Go(func() { // the caller's own work is counted
+		defer d.storing.add(-1)
+		d.finishLater(ctx, s, o)
+	})
 	return unknown
 }
 

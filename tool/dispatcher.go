@@ -26,6 +26,8 @@ type Dispatcher struct {
 	mu      sync.Mutex
 	runs    map[runKey]*runState
 	closed  bool
+	closing chan struct{}   // closed by Close
+	storing unstored        // outcomes that the ledger has not taken yet
 	worker  sync.Once       // of Development
 	working sync.WaitGroup  // dispatches that outlive their callers
 	serving sync.WaitGroup  // the worker of Development
@@ -41,7 +43,7 @@ func NewDispatcher(c *Catalog, cfg Config) (*Dispatcher, error) {
 	if err := cfg.check(c); err != nil {
 		return nil, err
 	}
-	d := &Dispatcher{cfg: cfg.withDefaults(), catalog: c, runs: map[runKey]*runState{}, mono: time.Now} //nolint:forbidigo // a function value, see mono
+	d := &Dispatcher{cfg: cfg.withDefaults(), catalog: c, runs: map[runKey]*runState{}, closing: make(chan struct{}), mono: time.Now} //nolint:forbidigo // a function value, see mono
 	m, err := newMeter(d.cfg)
 	if err != nil {
 		return nil, fmt.Errorf("tool: config: meter provider: %w", err)
@@ -59,6 +61,9 @@ func NewDispatcher(c *Catalog, cfg Config) (*Dispatcher, error) {
 // after it answer CANCELLED. An outcome that could not be stored by then stays with the ledger, as unknown.
 func (d *Dispatcher) Close(ctx context.Context) error {
 	d.mu.Lock()
+	if !d.closed {
+		close(d.closing)
+	}
 	d.closed = true
 	d.mu.Unlock()
 	done := make(chan struct{})
@@ -74,6 +79,32 @@ func (d *Dispatcher) Close(ctx context.Context) error {
 		return nil
 	case <-ctx.Done():
 		return fmt.Errorf("tool: close: %w", context.Cause(ctx))
+	}
+}
+
+// unstored counts what a worker that ends waits for. A WaitGroup does not let others begin while somebody waits.
+type unstored struct {
+	mu   sync.Mutex
+	n    int
+	none sync.Cond
+}
+
+func (u *unstored) add(n int) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.n += n; u.n == 0 && u.none.L != nil {
+		u.none.Broadcast()
+	}
+}
+
+func (u *unstored) wait() {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.none.L == nil {
+		u.none.L = &u.mu
+	}
+	for u.n > 0 {
+		u.none.Wait()
 	}
 }
 

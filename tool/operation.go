@@ -161,11 +161,14 @@ func (d *Dispatcher) interrupt(ctx context.Context, def *definition, op idem.Rec
 		d.store(ctx, s, stays)
 		return NotInterruptible, nil
 	}
-	stopped, err := guarded(ctx, nil, def.spec.Timeout, func(ctx context.Context) (Stopped, error) { return def.write.cancel(ctx, cmd, op.Receipt) })
+	held, lost := context.WithCancelCause(ctx)
+	defer lost(nil)
+	stop := d.keep(held, s, lost)
+	stopped, err := guarded(held, nil, def.spec.Timeout, func(ctx context.Context) (Stopped, error) { return def.write.cancel(ctx, cmd, op.Receipt) })
+	stop()
 	switch {
 	case err == nil && stopped == StoppedNow:
-		d.store(ctx, s, idem.Outcome{State: idem.Cancelled})
-		return StoppedNow, nil
+		return cancelledAs(d.store(ctx, s, idem.Outcome{State: idem.Cancelled}))
 	case err == nil && stopped == AlreadyFinished:
 		d.store(ctx, s, d.learn(ctx, s, cmd, op))
 		return AlreadyFinished, nil
@@ -175,6 +178,19 @@ func (d *Dispatcher) interrupt(ctx context.Context, def *definition, op idem.Rec
 	d.store(ctx, s, stays)
 	return NotInterruptible, nil
 }
+
+// cancelledAs answers what is stored of an operation that the provider says it stopped.
+func cancelledAs(op idem.Record) (Stopped, error) {
+	switch {
+	case op.State == idem.Cancelled:
+		return StoppedNow, nil
+	case terminal(op.State):
+		return AlreadyFinished, nil
+	}
+	return "", errCancelNotStored
+}
+
+var errCancelNotStored = errors.New("tool: the operation was stopped, and that could not be stored")
 
 // operation finds the operation that the arguments name, if it is this tenant's and this subject's, and with ofRun this
 // run's. Anything else is not found.

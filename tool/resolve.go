@@ -26,6 +26,14 @@ func (d *Dispatcher) reopen(ctx context.Context, def *definition, op idem.Record
 	if op.State != idem.Unknown && op.State != idem.Running {
 		return op
 	}
+	rest := backOff(len(op.Attempts))
+	if !resend {
+		// Whoever only asks leaves the time alone at which the outbox offers it: a worker may send again then.
+		if _, stored := storedOutcome(op); def.write.status == nil && !stored {
+			return op
+		}
+		rest = op.AvailableIn
+	}
 	before := d.mono()
 	claim, err := d.cfg.Ledger.ClaimOpen(ctx, op.Command.Key, worker, d.cfg.Lease)
 	if err != nil {
@@ -34,7 +42,7 @@ func (d *Dispatcher) reopen(ctx context.Context, def *definition, op idem.Record
 	crashpoint.Hit(crashpoint.ResolverHolds)
 	s := dispatch{def: def, claim: claim, leaseEnds: before.Add(claim.Lease), attempt: len(op.Attempts)}
 	ctx = context.WithoutCancel(ctx)
-	stays := idem.Outcome{State: idem.Unknown, RetryAfter: backOff(s.attempt)}
+	stays := idem.Outcome{State: idem.Unknown, RetryAfter: rest}
 	cmd, ok := d.reopened(ctx, &s)
 	if !ok {
 		return d.store(ctx, s, stays)
@@ -43,9 +51,11 @@ func (d *Dispatcher) reopen(ctx context.Context, def *definition, op idem.Record
 		return d.store(ctx, s, o)
 	}
 	if resend && def.write.contract == idem.ReplaySafe && op.State == idem.Unknown {
-		if again, ok := d.resent(ctx, s); ok {
+		again, ok := d.resent(ctx, s)
+		if ok {
 			return d.store(ctx, again, d.handle(ctx, again))
 		}
+		s = again // of the two claims, the one that the row has
 	}
 	return d.store(ctx, s, stays)
 }

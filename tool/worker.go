@@ -71,8 +71,9 @@ func setDefault[T int | time.Duration](v *T, otherwise T) {
 	}
 }
 
-// Run works until ctx ends, then waits for what it has begun. It returns nil, or what kept it from starting. Errors of
-// the stores are logged and waited out.
+// Run works until ctx ends or the dispatcher is closed, then waits for what it has begun, outcomes included that the
+// ledger does not take: these it waits for until their lease is over. It returns nil, or what kept it from starting.
+// Errors of the stores are logged and waited out.
 func (w *Worker) Run(ctx context.Context) error {
 	var wake <-chan struct{}
 	if waker, ok := w.d.cfg.Ledger.(idem.Waker); ok {
@@ -82,24 +83,40 @@ func (w *Worker) Run(ctx context.Context) error {
 		}
 		wake = ch
 	}
-	poll, sweep := time.NewTicker(w.cfg.Poll), time.NewTicker(w.cfg.Sweep)
-	defer poll.Stop()
-	defer sweep.Stop()
 	p := pool{places: make(chan struct{}, w.cfg.Parallel)}
+	defer w.d.storing.wait()
 	defer p.working.Wait()
-	w.sweep(ctx)
+	p.working.Go(func() { w.sweeping(ctx) })
+	poll := time.NewTicker(w.cfg.Poll)
+	defer poll.Stop()
 	for {
 		w.drain(ctx, &p)
 		select {
 		case <-ctx.Done():
+			return nil
+		case <-w.d.closing:
 			return nil
 		case _, open := <-wake:
 			if !open {
 				wake = nil // polling goes on
 			}
 		case <-poll.C:
-		case <-sweep.C:
-			w.sweep(ctx)
+		}
+	}
+}
+
+// sweeping sweeps now and then, however much there is to do in the outbox.
+func (w *Worker) sweeping(ctx context.Context) {
+	tick := time.NewTicker(w.cfg.Sweep)
+	defer tick.Stop()
+	for {
+		w.sweep(ctx)
+		select {
+		case <-ctx.Done():
+			return
+		case <-w.d.closing:
+			return
+		case <-tick.C:
 		}
 	}
 }
@@ -116,6 +133,8 @@ func (w *Worker) drain(ctx context.Context, p *pool) {
 		select {
 		case <-ctx.Done():
 			return
+		case <-w.d.closing:
+			return // what is delivered now would be another's to do
 		case p.places <- struct{}{}:
 		}
 		var delivery idem.Delivery
@@ -139,8 +158,9 @@ func (w *Worker) drain(ctx context.Context, p *pool) {
 
 // deliver looks at one operation and does what its state asks for.
 func (w *Worker) deliver(ctx context.Context, delivery idem.Delivery) {
-	if !w.d.begin() {
-		return // the dispatcher is closed: another worker's, or the next process's
+	if !w.d.begin() { // closed since: another worker's, or the next process's
+		w.later(ctx, delivery, 0)
+		return
 	}
 	defer w.d.working.Done()
 	a := contained(ctx, func(ctx context.Context) (idem.Record, error) { return w.work(ctx, delivery) })
@@ -156,6 +176,10 @@ func (w *Worker) deliver(ctx context.Context, delivery idem.Delivery) {
 	default:
 		return // the ledger itself knows when to offer it again
 	}
+	w.later(ctx, delivery, after)
+}
+
+func (w *Worker) later(ctx context.Context, delivery idem.Delivery, after time.Duration) {
 	if err := shielded(func() error { return w.d.cfg.Ledger.Later(ctx, delivery, after) }); err != nil {
 		w.d.log("outbox_not_written", "", err)
 	}
