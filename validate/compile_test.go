@@ -119,6 +119,18 @@ func TestCompileTakesWhatIsBoundedAllTheSame(t *testing.T) {
 	}
 }
 
+func TestWhatStandsBesideAUnionIsChecked(t *testing.T) {
+	t.Parallel()
+	s, err := validate.Compile([]byte(`{"oneOf":[{"type":"object","properties":{"kind":{"const":"a"},"n":{"type":"integer"},"m":{"type":"integer"}},"required":["kind"],"additionalProperties":false}],
+		"maxProperties":2,"required":["n"],"properties":{"n":{"type":"integer","maximum":5}}}`))
+	require.NoError(t, err)
+	require.True(t, s.Explains([]byte(`{"kind":"a","n":5}`), validate.Limits{}))
+	requireRule(t, s.Check([]byte(`{"kind":"a","n":6}`), validate.Limits{}), "n", "maximum")
+	requireRule(t, s.Check([]byte(`{"kind":"a"}`), validate.Limits{}), "n", "required")
+	requireRule(t, s.Check([]byte(`{"kind":"a","n":5,"m":1}`), validate.Limits{}), "", "maxProperties")
+	requireRefusal(t, s.Check([]byte(`{"kind":"a","n":5,"x":1}`), validate.Limits{}), "UNKNOWN_FIELD", "x", "additionalProperties")
+}
+
 func TestCompileReportsAllFaults(t *testing.T) {
 	t.Parallel()
 	_, err := validate.Compile([]byte(`{"type":"object","properties":{"a":{"type":"string"},"b":{"type":"array","items":{"type":"object"}},"c":{"maximum":1}},"additionalProperties":false}`))

@@ -129,6 +129,9 @@ func (j *judge) value(n *node, v *value) {
 		}
 	}
 	j.applicators(n, v)
+	if v.kind == objectKind && n.union != nil && n.members() { // after the union, which knows more of unknown members
+		j.object(n, v)
+	}
 }
 
 func (t types) accepts(v *value) bool {

@@ -136,3 +136,9 @@ func (n *node) follow() *node {
 	}
 	return n
 }
+
+// members reports whether keywords of the schema itself speak of an object's members.
+func (n *node) members() bool {
+	return len(n.properties) > 0 || len(n.required) > 0 || n.additional != nil || n.unevaluatedProperties != nil || n.propertyNames != nil ||
+		len(n.patterns) > 0 || n.minProperties >= 0 || n.maxProperties >= 0 || n.dependentRequired != nil
+}

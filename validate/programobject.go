@@ -106,8 +106,7 @@ func plainName(name string) bool {
 }
 
 func (c *compiler) union(n *node, t types, out *check) {
-	if !t.has(objectType) || n.constant != nil || n.enum != nil || len(n.properties) > 0 || len(n.required) > 0 ||
-		n.additional != nil || n.unevaluatedProperties != nil || n.propertyNames != nil || len(n.patterns) > 0 || n.minProperties >= 0 || n.maxProperties >= 0 || n.dependentRequired != nil {
+	if !t.has(objectType) || n.constant != nil || n.enum != nil || n.members() {
 		c.outside = true
 		return
 	}
