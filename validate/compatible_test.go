@@ -317,22 +317,26 @@ func TestCompatibleLooksEverywhere(t *testing.T) {
 		{
 			"something to be found in a list", in(`{"type":"array","items":{"type":"integer"},"maxItems":3}`, ``),
 			in(`{"type":"array","items":{"type":"integer"},"maxItems":3,"contains":{"const":1}}`, ``),
-			[]string{"f contains"}, nil,
+			[]string{"f contains"},
+			nil,
 		},
 		{
 			"more to be found in a list", in(`{"type":"array","items":{"type":"integer"},"maxItems":3,"contains":{"enum":[1,2]},"minContains":2}`, ``),
 			in(`{"type":"array","items":{"type":"integer"},"maxItems":3,"contains":{"enum":[1,2,3]}}`, ``),
-			nil, []string{"f contains"},
+			nil,
+			[]string{"f contains"},
 		},
 		{
 			"no more than to be found in a list", in(`{"type":"array","items":{"type":"integer"},"maxItems":9,"contains":{"enum":[1,2]},"maxContains":2}`, ``),
 			in(`{"type":"array","items":{"type":"integer"},"maxItems":9,"contains":{"const":1},"minContains":0,"maxContains":3}`, ``),
-			nil, []string{"f contains"},
+			nil,
+			[]string{"f contains"},
 		},
 		{
 			"a member that asks for another", in(`{"type":"object","properties":{"a":{"type":"null"},"b":{"type":"null"}},"additionalProperties":false}`, ``),
 			in(`{"type":"object","properties":{"a":{"type":"null"},"b":{"type":"null"}},"additionalProperties":false,"dependentRequired":{"a":["b"]}}`, ``),
-			[]string{"f dependentRequired"}, nil,
+			[]string{"f dependentRequired"},
+			nil,
 		},
 		{
 			"a kind that is not among the branches", in(unionOf("a", "b"), ``), in(unionOf("b", "c"), ``),
