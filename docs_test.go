@@ -3,6 +3,7 @@ package toolcontract_test
 import (
 	"encoding/json/jsontext"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -104,6 +105,19 @@ func TestDocumentsShowRealJSON(t *testing.T) {
 			}
 		}
 	}
+}
+
+// What the guide says of its policy is what the policy says.
+func TestPolicyGuideIsEvaluated(t *testing.T) {
+	t.Parallel()
+	text := read(t, "docs/policy.md")
+	table, err := approval.ParseTable(strings.NewReader(blocks("docs/policy.md", text, "json")[0].text))
+	require.NoError(t, err)
+	need, matched := table.Evaluate(approval.Facts{
+		Tool: "commit_refund_v1", Class: "irreversible", Tags: []string{"money"},
+		Consequence: approval.Consequence{Environment: "production"},
+	})
+	require.Contains(t, text, fmt.Sprintf("// %v %v %v\n", need.Level, need.Role, matched))
 }
 
 func TestDocumentsLinkToWhatThereIs(t *testing.T) {

@@ -7,11 +7,13 @@ import (
 	"errors"
 	"net/http"
 	"os"
+	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/auth"
 	"go.uber.org/zap"
 
 	"github.com/toolcontract/toolcontract/approval"
+	"github.com/toolcontract/toolcontract/contracttest"
 	"github.com/toolcontract/toolcontract/envelope"
 	"github.com/toolcontract/toolcontract/idem"
 	"github.com/toolcontract/toolcontract/redact"
@@ -66,3 +68,13 @@ func serve(
 	//snippet:mcp
 	return handler, err
 }
+
+var (
+	getPrice tool.Tool[struct{}, struct{}]
+	setPrice tool.Write[change, change, changed]
+	provider interface {
+		Reset() (*contracttest.Upstream, func(ctx context.Context, t approval.Target) error)
+	}
+)
+
+//snippet:contract
