@@ -151,7 +151,7 @@ func (d *Dispatcher) interrupt(ctx context.Context, def *definition, op idem.Rec
 	before := d.mono()
 	claim, err := d.cfg.Ledger.ClaimOpen(ctx, op.Command.Key, d.name, d.cfg.Lease)
 	if err != nil {
-		return NotInterruptible, nil //nolint:nilerr // somebody else is asking about it right now
+		return NotInterruptible, nil // somebody else is asking about it right now
 	}
 	s := dispatch{def: def, claim: claim, leaseEnds: before.Add(claim.Lease), attempt: len(op.Attempts)}
 	ctx = context.WithoutCancel(ctx)
