@@ -55,6 +55,11 @@ func Good() ([]Adapter, error) {
 	add(adapter("formats-and-nulls", only(Settings())))
 	add(adapter("big-pages", only(bigPage())))
 	add(adapter("commands", only(command())))
+	machine, err := remote()
+	if err != nil {
+		return nil, fmt.Errorf("samples: ssh: %w", err)
+	}
+	add(adapter("ssh", only(machine)))
 	add(adapter("async-job", func(s *Shop) []tool.Definition { return []tool.Definition{s.job()} }))
 	add(adapter("queued-and-unversioned", func(s *Shop) []tool.Definition { return []tool.Definition{s.note(), s.queued()} }))
 	add(adapter("sent-again", func(s *Shop) []tool.Definition { return []tool.Definition{s.Pay()} }))
