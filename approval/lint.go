@@ -55,6 +55,17 @@ func (t Table) LintFor(writes []Facts) error {
 	return errors.Join(t.Lint(), errors.Join(l.faults...))
 }
 
+// Possible returns the rules that can match a write, whatever its consequence, in their order: of its facts Tool, Class
+// and Tags are read. Where there is none the write is always denied.
+func (t Table) Possible(w Facts) []Rule {
+	numbers := t.naming(w)
+	rules := make([]Rule, len(numbers))
+	for n, i := range numbers {
+		rules[n] = t.Rules[i]
+	}
+	return rules
+}
+
 type lint struct{ faults []error }
 
 func (l *lint) add(format string, args ...any) {

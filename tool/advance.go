@@ -61,6 +61,7 @@ func (a *advance) ready(ctx context.Context) error {
 	err = a.d.must(ctx, event{
 		kind: eventDispatch, who: p.Requester, run: p.Run, tool: p.Tool, operation: a.op.Command.Key.Operation, proposal: p.ID,
 		authorizedBy: approvers(a.approval), policyVersion: a.d.cfg.Policy.Version, toolVersion: a.def.spec.Version, digest: p.Digest,
+		fields: a.def.planned(p.Plan),
 	})
 	if err != nil {
 		return &undecided{err}
@@ -88,7 +89,7 @@ func (a *advance) recheck(ctx context.Context) error {
 		return err
 	}
 	if !a.ours {
-		if err := a.d.unchanged(ctx, a.def, rec.Proposal, requester); err != nil {
+		if err := a.d.unchanged(ctx, a.def, rec.Proposal, requester, requestOf(cmd)); err != nil {
 			return err
 		}
 	}

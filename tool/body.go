@@ -47,6 +47,15 @@ func readBody(doc jsontext.Value) (body, error) {
 	return b, nil
 }
 
+// requestOf is the request that a command was admitted for, empty where its body is not what was admitted.
+func requestOf(cmd idem.Command) string {
+	b, err := readBody(cmd.Body)
+	if err != nil {
+		return ""
+	}
+	return b.RequestID
+}
+
 var errBody = errors.New("tool: the stored command is not what was admitted")
 
 // verify checks the body that a claim returned against the digest that was approved: plan, target, requester and run

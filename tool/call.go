@@ -21,10 +21,11 @@ type call struct {
 	tool *callable
 	by   Caller
 
-	free  bool            // it was a wait for an approval: not counted
-	found string          // the proposal, of this run and person; empty until it is found
-	inner *envelope.Error // what the library answered, for a middleware to pass on
-	slots slots
+	fields []string        // declared names of the arguments' members, once they are accepted; for the audit
+	free   bool            // it was a wait for an approval: not counted
+	found  string          // the proposal, of this run and person; empty until it is found
+	inner  *envelope.Error // what the library answered, for a middleware to pass on
+	slots  slots
 }
 
 // slots are what a call holds of its run's and its tool's parallel work: until it is answered and every handler that it

@@ -17,6 +17,7 @@ func serveCommit(ctx context.Context, c *call, args []byte) (reply, error) {
 	if err != nil {
 		return reply{}, refusedInput(err)
 	}
+	c.accepted(args)
 	r, err := c.commit(ctx, in.ProposalID)
 	if err != nil {
 		e := as(err)
@@ -86,7 +87,7 @@ func (c *call) admissible(ctx context.Context, rec approval.Record, key idem.Key
 	if err := d.recheck(ctx, c.tool.def, rec, key.Operation, c.by.Principal); err != nil {
 		return err
 	}
-	if err := d.unchanged(ctx, c.tool.def, p, c.by.Principal); err != nil {
+	if err := d.unchanged(ctx, c.tool.def, p, c.by.Principal, c.by.RequestID); err != nil {
 		return err
 	}
 	seq, open, err := d.cfg.Ledger.Resource(ctx, p.Tenant, p.Resource)
@@ -151,7 +152,7 @@ func (c *call) admitted(ctx context.Context, key idem.Key, rec approval.Record, 
 		return reply{}, &final{c.unreached(ctx, key, err)}
 	}
 	crashpoint.Hit(crashpoint.BeforeAdmit)
-	op, how, err := d.cfg.Ledger.Admit(ctx, cmd, consumed)
+	op, how, err := c.admit(ctx, cmd, consumed)
 	switch {
 	case errors.Is(err, idem.ErrGone):
 		return reply{}, purgedAnswer(err, rec.Proposal.ID, key.Operation)
@@ -174,11 +175,21 @@ func (c *call) admitted(ctx context.Context, key idem.Key, rec approval.Record, 
 	return c.proceed(ctx, &advance{d: d, def: c.tool.def, op: op, approval: rec, checked: started, ours: true})
 }
 
+// admit takes the operation into the ledger. Its span stands in the command, so that whoever dispatches it can link to it.
+func (c *call) admit(ctx context.Context, cmd idem.Command, consumed bool) (op idem.Record, how idem.Admission, err error) {
+	ctx, end := c.d.meter.span(ctx, spanAdmit, cmd.Tool, "")
+	defer func() { end(attrState, string(how), err != nil) }()
+	if parent := parentOf(ctx); parent != "" {
+		cmd.Meta[traceparent] = parent
+	}
+	return c.d.cfg.Ledger.Admit(ctx, cmd, consumed)
+}
+
 func (c *call) admission(key idem.Key, rec approval.Record) event {
 	return event{
 		kind: eventAdmit, who: c.by.Principal, run: c.by.Run, tool: c.tool.wire, request: c.by.RequestID, operation: key.Operation,
 		proposal: rec.Proposal.ID, authorizedBy: approvers(rec), policyVersion: rec.Proposal.PolicyVersion,
-		toolVersion: c.tool.def.spec.Version, digest: rec.Proposal.Digest,
+		toolVersion: c.tool.def.spec.Version, digest: rec.Proposal.Digest, fields: c.tool.def.planned(rec.Proposal.Plan),
 	}
 }
 

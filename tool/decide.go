@@ -16,9 +16,9 @@ func (d *Dispatcher) Decide(ctx context.Context, tenant, proposal string, dec ap
 	if err != nil {
 		return approval.Record{}, fmt.Errorf("tool: decide: %w", err)
 	}
-	p, outcome := rec.Proposal, "approved"
+	p, outcome := rec.Proposal, decisionApproved
 	if !dec.Approved {
-		outcome = "rejected"
+		outcome = decisionRejected
 	}
 	err = d.must(ctx, event{
 		kind: eventDecide, who: dec.By, run: p.Run, tool: p.Tool, proposal: p.ID, outcome: outcome, digest: p.Digest,
@@ -31,6 +31,7 @@ func (d *Dispatcher) Decide(ctx context.Context, tenant, proposal string, dec ap
 	if err != nil {
 		return approval.Record{}, fmt.Errorf("tool: decide: %w", err)
 	}
+	count(ctx, d.meter.decisions, attrTool.String(p.Tool), attrDecision.String(outcome))
 	return rec, nil
 }
 

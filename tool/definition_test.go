@@ -11,6 +11,7 @@ import (
 	"github.com/toolcontract/toolcontract/approval"
 	"github.com/toolcontract/toolcontract/envelope"
 	"github.com/toolcontract/toolcontract/idem"
+	"github.com/toolcontract/toolcontract/redact"
 	"github.com/toolcontract/toolcontract/tool"
 )
 
@@ -195,6 +196,23 @@ func TestRoles(t *testing.T) {
 	require.Equal(t, []string{"cancel_operation_v1 reversible", "commit_limit_change_v2 reversible", "get_operation_v1 read"}, names)
 }
 
+// A plan is shown to approvers, digested and stored: a secret in it would be neither shown nor kept secret.
+func TestAPlanHoldsNoSecret(t *testing.T) {
+	t.Parallel()
+	type plan struct {
+		AccountID string                  `json:"account_id" jsonschema:"maxLength=64"`
+		Keys      []redact.Secret[string] `json:"keys"`
+	}
+	w := newWorld(t)
+	_, err := tool.NewCatalog(tool.Write[limitIn, plan, limitOut]{
+		Spec: w.write.Spec, Class: w.write.Class, Current: w.write.Current,
+		Preview: func(context.Context, tool.Caller, limitIn) (tool.Draft[plan], error) { return tool.Draft[plan]{}, nil },
+		Commit:  func(context.Context, tool.Approved[plan]) (limitOut, error) { return limitOut{}, nil },
+	})
+	require.ErrorContains(t, err, `tool "commit_limit_change_v2": plan: keys`)
+	require.ErrorContains(t, err, "secret")
+}
+
 func TestManifestAndDataMap(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -224,5 +242,18 @@ func TestManifestAndDataMap(t *testing.T) {
 	require.Contains(t, b.String(), `Limits \| of accounts`)
 	require.Contains(t, b.String(), "card number")
 	require.Contains(t, b.String(), "account_id, limit, note")
+	require.Contains(t, b.String(), "| reversible |  |", "without a table nobody is said to approve")
+
+	b.Reset()
+	require.NoError(t, c.DataMap(&b, approval.Table{Version: 1, Rules: []approval.Rule{
+		{When: approval.Match{AmountUpTo: new(int64)}, Require: approval.Requirement{Level: approval.One, Role: "lead"}},
+		{When: approval.Match{Classes: []string{"reversible"}}, Require: approval.Requirement{Level: approval.Two, Role: "board"}},
+		{When: approval.Match{Classes: []string{"irreversible"}}, Require: approval.Requirement{Level: approval.Deny}},
+	}}))
+	require.Regexp(t, `commit_limit_change_v2 .*\| reversible \| one with the role lead, or two with the role board \|`, b.String())
+	require.Regexp(t, `preview_limit_change_v2 .*\| preview \|  \|`, b.String())
+	b.Reset()
+	require.NoError(t, c.DataMap(&b, approval.Table{Version: 1}))
+	require.Contains(t, b.String(), "| reversible | deny |", "no rule can match it")
 	require.Empty(t, c.General())
 }

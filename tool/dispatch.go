@@ -51,7 +51,9 @@ func (d *Dispatcher) dispatch(ctx context.Context, s dispatch) idem.Record {
 	}
 }
 
-func (d *Dispatcher) run(ctx context.Context, s dispatch) idem.Record {
+func (d *Dispatcher) run(ctx context.Context, s dispatch) (rec idem.Record) {
+	ctx, end := d.meter.span(ctx, spanDispatch, s.claim.Command.Tool, s.claim.Command.Meta[traceparent])
+	defer func() { came(end, rec.State) }()
 	b, err := readBody(s.claim.Command.Body)
 	if err == nil {
 		err = d.verify(b, s.claim.Command, s.proposal)
@@ -61,7 +63,7 @@ func (d *Dispatcher) run(ctx context.Context, s dispatch) idem.Record {
 		return d.deny(ctx, d.store(ctx, s, idem.Outcome{State: idem.Pending}), envelope.ApprovalMismatch)
 	}
 	s.body = b
-	rec := d.store(ctx, s, d.handle(ctx, s))
+	rec = d.store(ctx, s, d.handle(ctx, s))
 	if rec.State == idem.Pending && len(rec.Attempts) >= rec.Command.Attempts && rec.Command.Attempts > 0 {
 		return d.deny(ctx, rec, envelope.Unavailable)
 	}
@@ -88,8 +90,11 @@ func (d *Dispatcher) handle(own context.Context, s dispatch) idem.Outcome {
 	}
 	ctx = idem.WithHolder(ctx, idem.Holder{Ledger: d.cfg.Ledger, Claim: s.claim, Check: d.checker(s, cmd)})
 	late := func(a answer[product]) { d.late(own, s, cmd, a) }
+	ctx, end := d.meter.span(ctx, spanExecute, s.def.write.wire, "")
 	p, err := abandonable(ctx, s.def.spec.Timeout, late, func(ctx context.Context) (product, error) { return s.def.write.run(ctx, cmd) })
-	return d.outcome(own, s, cmd, p, err, mark.Sent())
+	o := d.outcome(own, s, cmd, p, err, mark.Sent())
+	came(end, o.State)
+	return o
 }
 
 // checker lets an adapter whose business data share the ledger's database store its result in the business transaction:
@@ -229,7 +234,7 @@ func (d *Dispatcher) finishLater(ctx context.Context, s dispatch, o idem.Outcome
 // finished tells audit and counters what an operation came to.
 func (d *Dispatcher) finished(ctx context.Context, rec idem.Record) {
 	ctx = context.WithoutCancel(ctx)
-	d.meter.operation(ctx, rec.Command.Tool, string(rec.State))
+	d.meter.operation(ctx, rec)
 	e := event{kind: eventFinish, run: rec.Command.Run, tool: rec.Command.Tool, operation: rec.Command.Key.Operation, proposal: rec.Command.Proposal, outcome: string(rec.State)}
 	e.who.Tenant = rec.Command.Key.Tenant
 	if rec.Failure != nil {

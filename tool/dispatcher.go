@@ -163,7 +163,7 @@ func (d *Dispatcher) Fresh(ctx context.Context, p approval.Proposal) error {
 	if err != nil {
 		return err
 	}
-	if e := d.unchanged(ctx, def, p, p.Requester); e != nil {
+	if e := d.unchanged(ctx, def, p, p.Requester, d.requestID()); e != nil {
 		return e
 	}
 	seq, _, err := d.cfg.Ledger.Resource(ctx, p.Tenant, p.Resource)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/toolcontract/toolcontract/approval"
 	"github.com/toolcontract/toolcontract/validate"
 )
 
@@ -114,16 +115,19 @@ func (m Manifest) MarshalJSON() ([]byte, error) {
 }
 
 // DataMap writes the table of actions, in Markdown: what each tool is for, which facts come in, which are looked up
-// behind the boundary, which go out, what never crosses, and what the action does to the world.
-func (c *Catalog) DataMap(w io.Writer) error {
+// behind the boundary, which go out, what never crosses, what the action does to the world, and who must approve it: what
+// the tables' rules for it ask, whatever its consequence. Without a table that column is empty.
+func (c *Catalog) DataMap(w io.Writer, policies ...approval.Table) error {
 	var b strings.Builder
-	b.WriteString("| tool | purpose | owner | in | looked up behind the boundary | out | never crosses | class |\n|---|---|---|---|---|---|---|---|\n")
+	b.WriteString("| tool | purpose | owner | in | looked up behind the boundary | out | never crosses | class | policy |\n" +
+		"|---|---|---|---|---|---|---|---|---|\n")
 	for _, name := range c.names {
 		t := c.tools[name]
 		s := t.def.spec
 		row := []string{
 			name, s.Purpose, s.Owner, strings.Join(places(t.input), ", "), strings.Join(s.Lookups, ", "),
 			strings.Join(places(t.output), ", "), strings.Join(s.NeverCrosses, ", "), t.class.String(),
+			strings.Join(t.policy(policies), ", or "),
 		}
 		for i := range row {
 			row[i] = cell(row[i])
@@ -132,6 +136,36 @@ func (c *Catalog) DataMap(w io.Writer) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// policy says what the rules that can match a commit ask for.
+func (t *callable) policy(policies []approval.Table) (words []string) {
+	if !t.commits() {
+		return nil
+	}
+	for _, p := range policies {
+		rules := p.Possible(t.def.facts(approval.Consequence{}))
+		for _, r := range rules {
+			if word := required(r.Require); !slices.Contains(words, word) {
+				words = append(words, word)
+			}
+		}
+		if len(rules) == 0 {
+			words = append(words, approval.Deny.String())
+		}
+	}
+	return words
+}
+
+func required(r approval.Requirement) string {
+	word := r.Level.String()
+	if r.Role != "" {
+		word += " with the role " + r.Role
+	}
+	if r.Group != "" {
+		word += " of the group " + r.Group
+	}
+	return word
 }
 
 // cell makes text fit a cell of a Markdown table.

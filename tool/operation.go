@@ -200,6 +200,7 @@ func (c *call) operation(ctx context.Context, args []byte, ofRun bool) (idem.Rec
 	if err != nil {
 		return idem.Record{}, nil, refusedInput(err)
 	}
+	c.accepted(args)
 	op, err := c.d.cfg.Ledger.Find(ctx, idem.Key{Tenant: c.by.Principal.Tenant, Operation: in.OperationID})
 	switch {
 	case errors.Is(err, idem.ErrNotFound), errors.Is(err, idem.ErrGone):

@@ -52,6 +52,7 @@ func (d *Dispatcher) produced(ctx context.Context, s dispatch, cmd command, p pr
 		e := envelope.New(envelope.OutputInvalid).WithCause(err)
 		e.Effect = envelope.EffectDone
 		d.quarantine(ctx, w.commit, cmd.By, e, p.raw())
+		d.meter.broken(ctx, w.commit, err)
 		return idem.Outcome{State: idem.Succeeded, Failure: e.Bare()}
 	}
 	if _, err := guarded(ctx, nil, s.def.spec.Timeout, func(ctx context.Context) (struct{}, error) { return struct{}{}, p.verify(ctx) }); err != nil {

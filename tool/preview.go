@@ -48,6 +48,7 @@ func (w Write[In, Plan, Out]) servePreview(ctx context.Context, c *call, args []
 	if err != nil {
 		return reply{}, refusedInput(err)
 	}
+	c.accepted(args)
 	if w.Check != nil {
 		_, err := guarded(ctx, c, c.tool.def.spec.Timeout, func(ctx context.Context) (struct{}, error) {
 			return struct{}{}, w.Check(ctx, c.by, in)
@@ -206,14 +207,8 @@ func (c *call) proposal(ctx context.Context, dr draft, seq int64) (approval.Prop
 		Target: dr.Target, Resource: dr.Resource, Seq: seq, Summary: dr.Summary, Diffs: dr.Diffs, Consequence: dr.Consequence,
 		PolicyVersion: d.cfg.Policy.Version,
 	}
-	if err := d.mayRequest(ctx, p.Requester, p); err != nil {
+	if p.Requirement, err = c.granted(ctx, p); err != nil {
 		return approval.Proposal{}, err
-	}
-	if p.Requirement, err = d.required(ctx, def, p); err != nil {
-		return approval.Proposal{}, err
-	}
-	if p.Requirement.Level == approval.Deny {
-		return approval.Proposal{}, &final{envelope.New(envelope.NotPermitted)}
 	}
 	p.Lifetime = lifetime(def.write.lifetime, p.Requirement.Lifetime)
 	canonical, err := p.Canonical()
@@ -222,6 +217,22 @@ func (c *call) proposal(ctx context.Context, dr draft, seq int64) (approval.Prop
 	}
 	p.Digest = d.cfg.Digester.Sum(p.Tenant, canonical)
 	return p, nil
+}
+
+// granted asks whether the proposal may be made at all, and returns what it then needs.
+func (c *call) granted(ctx context.Context, p approval.Proposal) (req approval.Requirement, err error) {
+	ctx, end := c.d.meter.span(ctx, spanAuthorise, p.Tool, "")
+	defer func() { checked(end, err) }()
+	if err := c.d.mayRequest(ctx, p.Requester, p); err != nil {
+		return req, err
+	}
+	if req, err = c.d.required(ctx, c.tool.def, p); err != nil {
+		return req, err
+	}
+	if req.Level == approval.Deny {
+		return req, &final{envelope.New(envelope.NotPermitted)}
+	}
+	return req, nil
 }
 
 // lifetime is the smallest that is set, the default when none is.
@@ -246,7 +257,7 @@ func (c *call) stored(ctx context.Context, p approval.Proposal) (approval.Record
 	}
 	err := c.d.must(ctx, event{
 		kind: eventPropose, who: c.by.Principal, run: c.by.Run, tool: p.Tool, request: c.by.RequestID, proposal: p.ID,
-		policyVersion: p.PolicyVersion, toolVersion: c.tool.def.spec.Version, digest: p.Digest,
+		policyVersion: p.PolicyVersion, toolVersion: c.tool.def.spec.Version, digest: p.Digest, fields: c.fields,
 	})
 	if err != nil {
 		return approval.Record{}, c.unavailable(ctx, err)
@@ -265,6 +276,7 @@ func (c *call) stored(ctx context.Context, p approval.Proposal) (approval.Record
 	if err != nil {
 		return approval.Record{}, c.unavailable(ctx, err)
 	}
+	count(ctx, c.d.meter.decisions, attrTool.String(p.Tool), attrDecision.String(decisionPolicy))
 	return rec, nil
 }
 

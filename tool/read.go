@@ -78,6 +78,7 @@ func (t Tool[In, Out]) serve(ctx context.Context, c *call, args []byte) (reply, 
 	if err != nil {
 		return reply{}, refusedInput(err)
 	}
+	c.accepted(args)
 	if c.tool.triedOnce() {
 		return t.try(ctx, c, in)
 	}
@@ -103,6 +104,7 @@ func (t Tool[In, Out]) try(ctx context.Context, c *call, in In) (reply, error) {
 	}
 	data, err := c.tool.output.Encode(out, c.tool.def.spec.Output)
 	if err != nil {
+		c.d.meter.broken(ctx, c.tool, err)
 		return reply{}, brokenOutput(err)
 	}
 	if t.Verify == nil {

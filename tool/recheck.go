@@ -16,8 +16,10 @@ func (u *undecided) Unwrap() error { return u.err }
 
 // recheck asks again, now, everything that an approval rests on. A definite no is *final, an error of the machinery
 // *undecided. operation is the one that the approval may be consumed by.
-func (d *Dispatcher) recheck(ctx context.Context, def *definition, rec approval.Record, operation string, requester approval.Principal) error {
+func (d *Dispatcher) recheck(ctx context.Context, def *definition, rec approval.Record, operation string, requester approval.Principal) (err error) {
 	p := rec.Proposal
+	ctx, end := d.meter.span(ctx, spanAuthorise, p.Tool, "")
+	defer func() { checked(end, err) }()
 	if rec.PolicySeen > d.cfg.Policy.Version {
 		return &undecided{errOldPolicy}
 	}
@@ -113,13 +115,13 @@ func (d *Dispatcher) mayRequest(ctx context.Context, who approval.Principal, p a
 	return &final{envelope.New(envelope.Unavailable).WithCause(err)}
 }
 
-// unchanged asks for the target's version now.
-func (d *Dispatcher) unchanged(ctx context.Context, def *definition, p approval.Proposal, who approval.Principal) error {
+// unchanged asks for the target's version now, on behalf of who, for a request.
+func (d *Dispatcher) unchanged(ctx context.Context, def *definition, p approval.Proposal, who approval.Principal, request string) error {
 	w := def.write
 	if w.current == nil {
 		return nil
 	}
-	by := Caller{Principal: who, Run: p.Run, Tool: p.Tool}
+	by := Caller{Principal: who, Run: p.Run, Tool: p.Tool, RequestID: request}
 	version, err := guarded(ctx, nil, def.spec.Timeout, func(ctx context.Context) (string, error) { return w.current(ctx, by, p.Target) })
 	if err != nil {
 		return currentFailure(ctx, w.commit, err)

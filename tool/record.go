@@ -30,6 +30,7 @@ type event struct {
 	outcome, authorizedBy      string
 	policyVersion, toolVersion int
 	digest                     string
+	fields                     []string // declared names of what was accepted
 }
 
 // The kinds of audit events.
@@ -52,7 +53,7 @@ func (d *Dispatcher) must(ctx context.Context, e event) error {
 	}
 	out := audit.Event{
 		At: d.cfg.Now(), Kind: e.kind, Tenant: e.who.Tenant, Subject: e.who.Subject, Run: e.run, Tool: e.tool, RequestID: e.request,
-		Operation: e.operation, Proposal: e.proposal, Code: e.code, Field: e.field, Outcome: e.outcome, AuthorizedBy: e.authorizedBy,
+		Operation: e.operation, Proposal: e.proposal, Code: e.code, Field: e.field, Fields: e.fields, Outcome: e.outcome, AuthorizedBy: e.authorizedBy,
 	}
 	if e.digest != "" {
 		out.Digests = map[string]string{"proposal": e.digest}
@@ -76,9 +77,19 @@ func (d *Dispatcher) note(ctx context.Context, e event) {
 	}
 }
 
+// accepted notes which members the arguments have, for the audit.
+func (c *call) accepted(args []byte) {
+	if c.d.cfg.Audit != nil {
+		c.fields = c.tool.input.Members(args)
+	}
+}
+
+// planned are the members of a plan, for the audit.
+func (d *definition) planned(plan []byte) []string { return d.write.plan.Members(plan) }
+
 // record reports how a call was answered: to the audit and, for a refusal, to log and quarantine.
 func (d *Dispatcher) record(ctx context.Context, c *call, e *envelope.Error) {
-	ev := event{kind: eventCall, who: c.by.Principal, run: c.by.Run, tool: c.by.Tool, request: c.by.RequestID, outcome: "ok"}
+	ev := event{kind: eventCall, who: c.by.Principal, run: c.by.Run, tool: c.by.Tool, request: c.by.RequestID, outcome: "ok", fields: c.fields}
 	if c.tool != nil {
 		ev.toolVersion = c.tool.def.spec.Version
 	}

@@ -22,7 +22,7 @@ func (d *Dispatcher) resolve(ctx context.Context, def *definition, op idem.Recor
 	return d.reopen(ctx, def, op, worker, true)
 }
 
-func (d *Dispatcher) reopen(ctx context.Context, def *definition, op idem.Record, worker string, resend bool) idem.Record {
+func (d *Dispatcher) reopen(ctx context.Context, def *definition, op idem.Record, worker string, resend bool) (rec idem.Record) {
 	if op.State != idem.Unknown && op.State != idem.Running {
 		return op
 	}
@@ -41,7 +41,8 @@ func (d *Dispatcher) reopen(ctx context.Context, def *definition, op idem.Record
 	}
 	crashpoint.Hit(crashpoint.ResolverHolds)
 	s := dispatch{def: def, claim: claim, leaseEnds: before.Add(claim.Lease), attempt: len(op.Attempts)}
-	ctx = context.WithoutCancel(ctx)
+	ctx, end := d.meter.span(context.WithoutCancel(ctx), spanResolve, op.Command.Tool, op.Command.Meta[traceparent])
+	defer func() { came(end, rec.State) }()
 	stays := idem.Outcome{State: idem.Unknown, RetryAfter: rest}
 	cmd, ok := d.reopened(ctx, &s)
 	if !ok {
@@ -80,13 +81,13 @@ func (d *Dispatcher) resent(ctx context.Context, s dispatch) (dispatch, bool) {
 		err = d.recheck(ctx, s.def, rec, key.Operation, rec.Proposal.Requester)
 	}
 	if err == nil {
-		err = d.unchanged(ctx, s.def, rec.Proposal, rec.Proposal.Requester)
+		err = d.unchanged(ctx, s.def, rec.Proposal, rec.Proposal.Requester, s.body.RequestID)
 	}
 	if err == nil {
 		err = d.must(ctx, event{
 			kind: eventDispatch, who: rec.Proposal.Requester, run: rec.Proposal.Run, tool: rec.Proposal.Tool, operation: key.Operation,
 			proposal: rec.Proposal.ID, authorizedBy: approvers(rec), policyVersion: d.cfg.Policy.Version,
-			toolVersion: s.def.spec.Version, digest: rec.Proposal.Digest, outcome: "again",
+			toolVersion: s.def.spec.Version, digest: rec.Proposal.Digest, outcome: "again", fields: s.def.planned(rec.Proposal.Plan),
 		})
 	}
 	before := d.mono()
@@ -106,6 +107,7 @@ func (d *Dispatcher) resent(ctx context.Context, s dispatch) (dispatch, bool) {
 		d.log("not_sent_again", s.body.RequestID, err)
 		return s, false
 	}
+	count(ctx, d.meter.retries, attrTool.String(s.def.write.wire), attrRetry.String(retryResend))
 	return s, true
 }
 

@@ -18,7 +18,11 @@ const (
 func (c *call) retrying(ctx context.Context, f func(context.Context) (reply, error)) (reply, error) {
 	declared := c.tool.def.retry
 	var last error
+	tries := 0
 	try := func() (reply, error) {
+		if tries++; tries > 1 {
+			count(ctx, c.d.meter.retries, attrTool.String(c.tool.wire), attrRetry.String(retryRead))
+		}
 		ctx, cancel := context.WithTimeoutCause(ctx, c.tool.def.spec.Timeout, timeIsUpError{})
 		defer cancel()
 		r, err := f(ctx)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/toolcontract/toolcontract/approval"
 	"github.com/toolcontract/toolcontract/idem"
+	"github.com/toolcontract/toolcontract/redact"
 	"github.com/toolcontract/toolcontract/validate"
 )
 
@@ -139,6 +140,7 @@ func (w Write[In, Plan, Out]) build() (*definition, error) {
 	p.input, p.output = schemaOf[In](f, "input"), schemaOf[proposalView](f, "proposal", validate.Output())
 	c.input, c.output = schemaOf[commitArguments](f, "arguments"), schemaOf[Out](f, "output", validate.Output())
 	plan := schemaOf[Plan](f, "plan")
+	open(f, plan)
 	if err := f.err(); err != nil {
 		return nil, err
 	}
@@ -149,6 +151,18 @@ func (w Write[In, Plan, Out]) build() (*definition, error) {
 	def.tools = []*callable{p, c}
 	def.write = w.ops(p.input, plan, c)
 	return def, nil
+}
+
+// open refuses secrets in a plan: it is shown, digested and kept in its own form. An adapter gets its credentials itself.
+func open(f *faults, plan *validate.Schema) {
+	if plan == nil {
+		return
+	}
+	for _, field := range plan.Fields() {
+		if field.Class == redact.ClassSecret {
+			f.add("plan", "%s: a secret cannot be shown, digested and kept; resolve it in Commit", field.Path)
+		}
+	}
 }
 
 func (w Write[In, Plan, Out]) check(f *faults) {

@@ -21,7 +21,8 @@ type Schema struct {
 	root     *node
 	typ      reflect.Type // nil when made by Compile
 	output   bool
-	fast     *check // nil when the scan does not cover every keyword: then general is set
+	members  []string // declared at the root
+	fast     *check   // nil when the scan does not cover every keyword: then general is set
 	general  *general
 }
 
@@ -95,7 +96,7 @@ func compile(doc jsontext.Value, o options, t reflect.Type) (*Schema, error) {
 }
 
 func finish(root *node, raw []byte, o options) (*Schema, error) {
-	s := &Schema{root: root, output: o.output, document: bytes.Clone(raw)}
+	s := &Schema{root: root, output: o.output, document: bytes.Clone(raw), members: declaredMembers(root)}
 	if err := s.document.Compact(); err != nil {
 		return nil, fmt.Errorf("the document: %w", err)
 	}
