@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -130,4 +132,25 @@ func TestDocumentsLinkToWhatThereIs(t *testing.T) {
 			require.NoErrorf(t, err, "%s links to %s", document, m[1])
 		}
 	}
+}
+
+// Every package that a user imports shows how it is used.
+func TestEveryPackageHasAnExample(t *testing.T) {
+	t.Parallel()
+	list := exec.CommandContext(t.Context(), "go", "list", "-f", `{{if ne .Name "main"}}{{.ImportPath}}{{"\t"}}{{.Dir}}{{end}}`, "./...")
+	out, err := list.Output()
+	require.NoError(t, err)
+	seen := 0
+	for line := range strings.Lines(string(out)) {
+		path, dir, named := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+		if !named || strings.Contains(path, "/internal/") || strings.Contains(path, "/examples/") {
+			continue
+		}
+		seen++
+		tests, err := filepath.Glob(filepath.Join(dir, "*_test.go"))
+		require.NoError(t, err)
+		shown := slices.ContainsFunc(tests, func(file string) bool { return strings.Contains(read(t, file), "\nfunc Example") })
+		require.Truef(t, shown, "%s has no Example", path)
+	}
+	require.Greater(t, seen, 20)
 }
