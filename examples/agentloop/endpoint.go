@@ -9,7 +9,10 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 	"time"
+
+	"github.com/cenkalti/backoff/v5"
 
 	"github.com/toolcontract/toolcontract/redact"
 )
@@ -88,18 +91,57 @@ func (e *endpointError) Error() string {
 	return fmt.Sprintf("the endpoint: status %d", e.status)
 }
 
-// post sends one request and returns the answer: bounded, no redirection followed, for a key is not to travel.
+// tries is how often an endpoint is asked that is busy or has broken down.
+const tries = 3
+
+// post sends a request, again where the endpoint says that it is busy: a model's answer has no effect that could double.
 func (e endpoint) post(ctx context.Context, path string, body any, sign func(h http.Header, key string)) (jsontext.Value, error) {
+	var last error
+	doc, err := backoff.Retry(ctx, func() (jsontext.Value, error) {
+		doc, after, err := e.once(ctx, path, body, sign)
+		last = err
+		switch {
+		case err == nil:
+			return doc, nil
+		case !busy(err):
+			return nil, backoff.Permanent(err)
+		case after >= 0:
+			return nil, backoff.RetryAfter(after)
+		}
+		return nil, err
+	}, backoff.WithMaxTries(tries))
+	if err != nil && last != nil {
+		err = last
+	}
+	return doc, err
+}
+
+func busy(err error) bool {
+	e, ok := errors.AsType[*endpointError](err)
+	return ok && (e.status == http.StatusTooManyRequests || e.status >= http.StatusInternalServerError)
+}
+
+// pause is what an endpoint asks for in Retry-After, in seconds; -1: nothing that is worth to wait for.
+func pause(h http.Header) int {
+	n, err := strconv.Atoi(h.Get("Retry-After"))
+	if err != nil || n < 0 || n > 30 {
+		return -1
+	}
+	return n
+}
+
+// once sends one request and returns the answer: bounded, no redirection followed, for a key is not to travel.
+func (e endpoint) once(ctx context.Context, path string, body any, sign func(h http.Header, key string)) (doc jsontext.Value, after int, err error) {
 	// What the model said goes back as it said it: its duplicates are its own, and were refused.
 	text, err := json.Marshal(body, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	if err != nil {
-		return nil, err
+		return nil, -1, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, answerTime)
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, e.base+path, bytes.NewReader(text))
 	if err != nil {
-		return nil, &endpointError{what: "its address is none"}
+		return nil, -1, &endpointError{what: "its address is none"}
 	}
 	r.Header.Set("Content-Type", "application/json")
 	if key := e.key.Reveal(); key != "" {
@@ -108,20 +150,20 @@ func (e endpoint) post(ctx context.Context, path string, body any, sign func(h h
 	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	answer, err := client.Do(r)
 	if err != nil {
-		return nil, &endpointError{what: "was not reached"}
+		return nil, -1, &endpointError{what: "was not reached"}
 	}
 	defer func() { _ = answer.Body.Close() }() // it was read, or given up
 	if answer.StatusCode != http.StatusOK {
-		return nil, &endpointError{status: answer.StatusCode}
+		return nil, pause(answer.Header), &endpointError{status: answer.StatusCode}
 	}
-	doc, err := io.ReadAll(io.LimitReader(answer.Body, answerBytes+1))
+	doc, err = io.ReadAll(io.LimitReader(answer.Body, answerBytes+1))
 	switch {
 	case err != nil:
-		return nil, &endpointError{what: "its answer broke off"}
+		return nil, -1, &endpointError{what: "its answer broke off"}
 	case len(doc) > answerBytes:
-		return nil, &endpointError{what: "its answer is too large"}
+		return nil, -1, &endpointError{what: "its answer is too large"}
 	}
-	return doc, nil
+	return doc, -1, nil
 }
 
 // lenient reads the parts of an answer that the loop itself looks at; what a model wrote as arguments is read by

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -289,6 +290,47 @@ func TestEndpointsThatFail(t *testing.T) {
 			require.Equal(t, 1, code)
 			require.Contains(t, complaints, "too large")
 		})
+	}
+}
+
+// An endpoint that is busy is asked again, as often as is said, and no oftener.
+func TestABusyEndpoint(t *testing.T) {
+	t.Parallel()
+	for _, w := range wires() {
+		for _, row := range []struct {
+			name         string
+			status, busy int // answered so many times
+			asked, code  int
+		}{
+			{"once", http.StatusTooManyRequests, 1, 2, 0},
+			{"broken down twice", http.StatusServiceUnavailable, 2, 3, 0},
+			{"always", 529, 9, tries, 1},
+			{"refused", http.StatusUnauthorized, 1, 1, 1},
+		} {
+			t.Run(w.provider+": "+row.name, func(t *testing.T) {
+				t.Parallel()
+				var mu sync.Mutex
+				asked := 0
+				s := &staged{Server: httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) {
+					mu.Lock()
+					defer mu.Unlock()
+					if asked++; asked <= row.busy {
+						rw.Header().Set("Retry-After", "0")
+						http.Error(rw, "canary-text", row.status)
+						return
+					}
+					_, _ = io.WriteString(rw, w.last("Done."))
+				}))}
+				t.Cleanup(s.Close)
+				code, out, complaints := s.run(t, w)
+				require.Equal(t, row.code, code, complaints)
+				require.Equal(t, row.asked, asked)
+				require.NotContains(t, out+complaints, "canary")
+				if row.code != 0 {
+					require.Contains(t, complaints, "status "+strconv.Itoa(row.status))
+				}
+			})
+		}
 	}
 }
 

@@ -123,7 +123,7 @@ func (x *Export) Answers(calls []envelope.Call, results []envelope.Result) ([]js
 	}
 	texts := make([]jsontext.Value, len(messages))
 	for i, m := range messages {
-		if texts[i], err = json.Marshal(m); err != nil {
+		if texts[i], err = json.Marshal(m, jsontext.AllowInvalidUTF8(true)); err != nil { // an id or a name as the model wrote it
 			return nil, fmt.Errorf("export: %s: %w", x.provider.name, err)
 		}
 	}
