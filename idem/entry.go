@@ -19,7 +19,7 @@ type Entry struct {
 	State      State
 	Generation int64  // of the last claim, or higher
 	Token      string // of the claim that holds the entry; empty: nobody
-	Finished   string // of the claim that finished last: it may ask again
+	Finished   string // what the last Finish is known by while nobody has changed the entry since: claim and outcome, hashed
 	Worker     string // that holds the entry, or held it last
 	Attempt    Attempt
 	Dispatches int   // claims that could send: Claim and Resend
@@ -87,6 +87,9 @@ func (e *Entry) Record(now time.Time, attempts []Attempt, evidence []Evidence) R
 		Failure: cloneFailure(e.Failure), Attempts: attempts, Evidence: evidence, CreatedAt: e.CreatedAt, UpdatedAt: e.UpdatedAt,
 		AvailableIn: e.availableIn(now),
 	}
+	if r.Receipt == "" && e.State == Unknown {
+		r.Receipt = lateReceipt(evidence)
+	}
 	if e.Resolution != nil {
 		r.Resolution = e.Resolution.clone()
 	}
@@ -106,7 +109,8 @@ func (e *Entry) availableIn(now time.Time) time.Duration {
 	return max(0, e.RetryAt.Sub(now))
 }
 
-func (e *Entry) touch(now time.Time) { e.UpdatedAt, e.changed = now, true }
+// touch marks a change, after which a Finish from before it is no repetition any more.
+func (e *Entry) touch(now time.Time) { e.UpdatedAt, e.Finished, e.changed = now, "", true }
 
 // end makes the entry terminal and frees the slot where it names this operation.
 func (e *Entry) end(now time.Time, to State, slot *Slot) {

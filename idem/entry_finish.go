@@ -1,10 +1,15 @@
 package idem
 
 import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json/v2"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/toolcontract/toolcontract/envelope"
+	"github.com/toolcontract/toolcontract/internal/ids"
 )
 
 // Finish is T5 to T8 and T12; see [Ledger].Finish. On ErrFenced the store keeps what Late says.
@@ -12,8 +17,9 @@ func (e *Entry) Finish(now time.Time, c Claim, o Outcome, slot *Slot) error {
 	if err := o.Validate(); err != nil {
 		return err
 	}
-	if c.Token != "" && c.Token == e.Finished && !e.better(o.State) {
-		return nil
+	said, err := c.said(o)
+	if err != nil || said == e.Finished {
+		return err
 	}
 	if !e.holds(c) {
 		return ErrFenced
@@ -21,7 +27,6 @@ func (e *Entry) Finish(now time.Time, c Claim, o Outcome, slot *Slot) error {
 	if !e.takes(o.State) {
 		return fmt.Errorf("%w: %s to %s", ErrState, e.State, o.State)
 	}
-	e.Finished = c.Token
 	switch o.State {
 	case Succeeded, Failed, Cancelled:
 		if o.Receipt != "" {
@@ -36,12 +41,43 @@ func (e *Entry) Finish(now time.Time, c Claim, o Outcome, slot *Slot) error {
 		e.release(now, o, slot)
 	case Dispatching, Denied, Expired: // not taken
 	}
+	e.Finished = said
 	return nil
 }
 
-// better reports whether a claim that gave up has learnt the truth since: its handler answered after its time.
-func (e *Entry) better(s State) bool {
-	return e.State == Unknown && (s == Succeeded || s == Failed)
+// said is what a Finish is known by when it is repeated: the claim, and what it came to. The token in it is secret and
+// no longer stored, so nothing can be learnt from it about a sealed result. When the outbox offers the row is no part.
+func (c Claim) said(o Outcome) (string, error) {
+	h := sha256.New()
+	part := func(b []byte) {
+		var n [8]byte
+		binary.BigEndian.PutUint64(n[:], uint64(len(b)))
+		_, _ = h.Write(n[:])
+		_, _ = h.Write(b)
+	}
+	part([]byte(c.Token))
+	part(binary.BigEndian.AppendUint64(nil, uint64(c.Generation))) //nolint:gosec // the bits
+	part([]byte(o.State))
+	part([]byte(o.Receipt))
+	part(o.Result)
+	if o.Failure != nil {
+		b, err := json.Marshal(o.Failure.Bare(), json.Deterministic(true))
+		if err != nil {
+			return "", invalid("outcome: failure is no text")
+		}
+		part(b)
+	}
+	return ids.Encode("", h.Sum(nil)), nil
+}
+
+// lateReceipt is the receipt that came last with an outcome that was too late to count.
+func lateReceipt(evidence []Evidence) string {
+	for _, e := range slices.Backward(evidence) {
+		if e.Outcome.Receipt != "" {
+			return e.Outcome.Receipt
+		}
+	}
+	return ""
 }
 
 // Late says what is to be kept of an outcome that came too late.

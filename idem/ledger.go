@@ -55,9 +55,11 @@ type Ledger interface {
 	// Pending of a claim whose operation was ever unknown becomes Unknown: look at the record. Running keeps the end of
 	// its time when it was running before. Any other State is ErrState and changes nothing.
 	//
-	// A claim that is not the row's gets ErrFenced; its outcome is kept as Evidence, also of a terminal operation, once
-	// however often it is repeated, unless it is Unknown. The claim that finished last may repeat its Finish and gets the
-	// record; one that ended the operation unknown and has learnt Succeeded or Failed since is late like any other.
+	// A claim that is not the row's gets ErrFenced; its outcome is kept as Evidence, also of a terminal operation, once for
+	// each state however often it is repeated, unless it is Unknown. The claim that finished last may repeat its Finish and
+	// gets the record, as long as it says the same, RetryAfter apart, and nobody has changed the row since. A claim that says
+	// something else than before, or after the row was claimed, resolved or put right by another, is late like any other: a
+	// handler whose time was over and that has learnt the truth, or a receipt, since.
 	Finish(ctx context.Context, c Claim, o Outcome) (Record, error)
 
 	// Close ends a pending operation: Denied (T2), Cancelled (T11), or Expired (T3, only when its time is over). The

@@ -11,7 +11,7 @@ import (
 type Record struct {
 	Command    Command         // Seq is the resource's after a NotSent (it is re-stamped)
 	State      State           //
-	Receipt    string          // of the provider, from Running or Succeeded
+	Receipt    string          // of the provider, from Running or Succeeded; of an unknown operation without one, the last that came as Evidence
 	Result     jsontext.Value  // of Succeeded
 	Failure    *envelope.Error // of Failed; of Succeeded whose output was faulty; of Denied, Expired and Cancelled the reason given to Close, if any
 	Attempts   []Attempt       // dispatch claims, the oldest first

@@ -260,16 +260,35 @@ func claimFlaws() map[string]flaw {
 	}
 }
 
+// repeats is a ledger that believes a claim that finished before.
+func repeats(believed func(first, then idem.Outcome) bool) flaw {
+	return replaced(func(l idem.Ledger, o *over) {
+		said := map[string]idem.Outcome{}
+		o.finish = func(ctx context.Context, c idem.Claim, out idem.Outcome) (idem.Record, error) {
+			if first, ok := said[c.Token]; ok && believed(first, out) {
+				return l.Find(ctx, c.Key)
+			}
+			r, err := l.Finish(ctx, c, out)
+			if err == nil {
+				said[c.Token] = out
+			}
+			return r, err
+		}
+	})
+}
+
 func finishFlaws() map[string]flaw {
 	return map[string]flaw{
 		"finish/ends":  finished(idem.Failed, func(st *step) { st.e.Attempt.EndedAt = time.Time{} }),
 		"finish/token": pre("Finish", func(st *step) { st.claim.Generation = st.e.Generation }),
 		"finish/unknown then known": pre("Finish", func(st *step) {
-			if st.e.State == idem.Unknown && st.claim.Token == st.e.Finished {
+			if st.e.State == idem.Unknown && st.e.Token == "" {
 				st.outcome.State, st.outcome.Result = idem.Unknown, nil
 			}
 		}),
 		"finish/again":    pre("Finish", func(st *step) { st.e.Finished = "" }),
+		"finish/other":    repeats(func(_, _ idem.Outcome) bool { return true }),
+		"finish/since":    repeats(func(first, then idem.Outcome) bool { return first.State == then.State }),
 		"finish/terminal": pre("ClaimOpen", func(st *step) { st.e.State = idem.Unknown }),
 		"finish/states": pre("Finish", func(st *step) {
 			if st.outcome.State == idem.Denied {
@@ -287,6 +306,12 @@ func finishFlaws() map[string]flaw {
 			}
 		}),
 		"evidence/kept": {noEvidence: true},
+		"evidence/receipt": replaced(func(l idem.Ledger, o *over) {
+			o.finish = func(ctx context.Context, c idem.Claim, out idem.Outcome) (idem.Record, error) {
+				out.Receipt = ""
+				return l.Finish(ctx, c, out)
+			}
+		}),
 		"not-sent/pending": finished(idem.Pending, func(st *step) {
 			if st.e.State == idem.Pending {
 				st.e.Command.Seq = 0

@@ -2,6 +2,7 @@ package idemtest
 
 import (
 	"encoding/json/jsontext"
+	"fmt"
 	"time"
 
 	"github.com/toolcontract/toolcontract/envelope"
@@ -13,11 +14,14 @@ func finishes() []rule {
 		{"finish/ends", "the holder ends its operation as succeeded or failed; the attempt and the outbox row end with it (T5)", nothing, finishEnds},
 		{"finish/token", "a claim is believed by token and generation together, nothing else", nothing, finishToken},
 		{"finish/unknown then known", "a claim that ended unknown and has learnt the outcome since is late: evidence, no change", nothing, finishUnknownThenKnown},
-		{"finish/again", "the claim that finished may repeat itself and gets the record; what it said first stands", nothing, finishAgain},
+		{"finish/again", "the claim that finished may repeat itself and gets the record", nothing, finishAgain},
+		{"finish/other", "a claim that says something else than before is late: what it said first stands, the rest is evidence", nothing, finishOther},
+		{"finish/since", "a Finish is no repetition any more once the row was resolved, claimed or put right by another", clock, finishSince},
 		{"finish/terminal", "a terminal operation never changes", nothing, finishTerminal},
 		{"finish/states", "no claim ends in a state that is not its to give", nothing, finishStates},
 		{"finish/faulty", "a faulty outcome is ErrInvalid and changes nothing", nothing, finishFaulty},
 		{"finish/faulty-output", "success may carry a failure in place of its result: the effect is there, its report is not", nothing, finishOutput},
+		{"evidence/receipt", "a late receipt is kept, and an unknown operation without one shows it", nothing, evidenceReceipt},
 		{"evidence/kept", "a late outcome changes nothing and is kept, once, also beside a terminal state", clock, evidenceKept},
 	}
 }
@@ -65,13 +69,80 @@ func finishAgain(p *play) {
 	p.finish(claim, succeeded())
 	r := p.finish(claim, succeeded())
 	p.that(r.State == idem.Succeeded && len(r.Evidence) == 0, "repeated Finish: %q, %d evidence", r.State, len(r.Evidence))
-	r = p.finish(claim, unknown())
-	p.that(r.State == idem.Succeeded, "a second, other outcome of one claim: %q", r.State)
 	d := on("r2", "op_2")
 	claim = p.dispatch(d)
 	p.finish(claim, notSent())
-	r = p.finish(claim, notSent())
+	again := notSent()
+	again.RetryAfter = time.Hour
+	r = p.finish(claim, again)
 	p.that(r.State == idem.Pending && r.Command.Seq == 2, "repeated NotSent: %q at sequence %d", r.State, r.Command.Seq)
+}
+
+// late reports o under a claim that has lost its place, and looks whether it was kept as the n-th evidence.
+func (p *play) late(claim idem.Claim, o idem.Outcome, n int, what string) idem.Record {
+	_, err := p.l.Finish(p.ctx, claim, o)
+	p.refused(err, idem.ErrFenced, what)
+	r := p.find(claim.Key)
+	p.that(len(r.Evidence) == n, "%s: %d rows of evidence, want %d", what, len(r.Evidence), n)
+	if p.err == nil && n > 0 && o.State != idem.Unknown {
+		got := r.Evidence[n-1].Outcome
+		p.that(got.State == o.State && got.Receipt == o.Receipt, "%s: the evidence is %q with receipt %q", what, got.State, got.Receipt)
+	}
+	return r
+}
+
+func finishOther(p *play) {
+	other := succeeded()
+	other.Result = jsontext.Value(`{"version":"19"}`)
+	for i, c := range []struct{ first, then idem.Outcome }{
+		{succeeded(), unknown()}, {succeeded(), failed()}, {succeeded(), other}, {failed(), succeeded()}, {notSent(), succeeded()},
+		{notSent(), unknown()}, {unknown(), notSent()}, {unknown(), running()}, {running(), idem.Outcome{State: idem.Running, Receipt: "job-2"}},
+	} {
+		cmd := on(fmt.Sprint("r-", i), fmt.Sprint("op_", i))
+		claim := p.dispatch(cmd)
+		before := p.finish(claim, c.first)
+		n := 1
+		if c.then.State == idem.Unknown {
+			n = 0
+		}
+		r := p.late(claim, c.then, n, fmt.Sprintf("%s after %s", c.then.State, c.first.State))
+		p.that(r.State == before.State && string(r.Result) == string(before.Result) && r.Command.Seq == before.Command.Seq, "%s after %s changed it to %q", c.then.State, c.first.State, r.State)
+		r = p.finish(claim, c.first)
+		p.that(r.State == before.State, "what it said first, again: %q", r.State)
+	}
+}
+
+func finishSince(p *play) {
+	resolved := on("ra", "op_a")
+	claim := p.dispatch(resolved)
+	p.finish(claim, unknown())
+	p.advance(6 * time.Hour)
+	_, err := p.l.Resolve(p.ctx, resolved.Key, resolution(idem.Failed))
+	p.ok(err, "Resolve")
+	p.late(claim, unknown(), 0, "Finish as unknown, again after a resolution")
+	r := p.late(claim, succeeded(), 1, "Finish after a resolution")
+	p.that(r.State == idem.Failed, "a resolution was changed to %q", r.State)
+
+	claimed := on("rb", "op_b")
+	claim = p.dispatch(claimed)
+	p.finish(claim, notSent())
+	second := p.claim(claimed.Key)
+	p.late(claim, notSent(), 1, "Finish as NotSent, again after another claim")
+	p.finish(second, succeeded())
+
+	ran := on("rc", "op_c")
+	claim = p.dispatch(ran)
+	p.finish(claim, running())
+	p.advance(11 * time.Hour)
+	p.state(ran.Key, idem.Unknown)
+	p.late(claim, running(), 1, "Finish as running, again after its time")
+
+	closed := on("rd", "op_d")
+	claim = p.dispatch(closed)
+	p.finish(claim, notSent())
+	_, err = p.l.Close(p.ctx, closed.Key, idem.Cancelled, "")
+	p.ok(err, "Close")
+	p.late(claim, notSent(), 1, "Finish as NotSent, again after it was cancelled")
 }
 
 func finishUnknownThenKnown(p *play) {
@@ -196,6 +267,18 @@ func evidenceKept(p *play) {
 	p.refused(err, idem.ErrFenced, "late Finish of a terminal operation")
 	r = p.state(c.Key, idem.Failed)
 	p.that(len(r.Evidence) == 2, "%d rows of evidence beside a terminal state, want 2", len(r.Evidence))
+}
+
+func evidenceReceipt(p *play) {
+	c := command("op_1")
+	claim := p.dispatch(c)
+	p.finish(claim, unknown())
+	p.that(p.find(c.Key).Receipt == "", "a receipt of nobody")
+	r := p.late(claim, running(), 1, "Running after unknown")
+	p.that(r.State == idem.Unknown && r.Receipt == running().Receipt, "%q with receipt %q", r.State, r.Receipt)
+	listed, _, err := p.l.Unknown(p.ctx, tenant, idem.Page{})
+	p.ok(err, "Unknown")
+	p.that(len(listed) == 1 && listed[0].Receipt == running().Receipt, "the list does not show the receipt")
 }
 
 func proofs() []rule {

@@ -34,7 +34,8 @@ type opSpec struct {
 	state                idem.State // "": not admitted
 	seq                  int64
 	gen, turn            int64
-	token, finished      string // "?…": nobody knows it, its answer was lost
+	token                string // "?…": nobody knows it, its answer was lost
+	finished             string // token and state of the last Finish, until something else changes it
 	lease, due, retry    int
 	sent, idle, until    int
 	expires              int
@@ -178,13 +179,15 @@ func (s *spec) reap(i int) {
 }
 
 func (o *opSpec) doubt() {
-	o.state, o.token, o.doubtful = idem.Unknown, "", true
+	o.state, o.token, o.finished, o.doubtful = idem.Unknown, "", "", true
 	o.gen++
 }
 
+func (o *opSpec) expire() { o.state, o.finished, o.due, o.retry = idem.Expired, "", never, 0 }
+
 func (s *spec) end(i int, to idem.State) {
 	o := &s.ops[i]
-	o.state, o.token, o.due = to, "", never
+	o.state, o.token, o.finished, o.due = to, "", "", never
 	if s.open == i+1 {
 		s.seq, s.open = s.seq+1, 0
 	}
@@ -229,7 +232,7 @@ func (s spec) claim(c call, a answer) []result {
 	case o.state != idem.Pending:
 		return refuse(s, idem.ErrState)
 	case s.now >= o.expires:
-		o.state, o.due, o.retry = idem.Expired, never, 0
+		o.expire()
 		return refuse(s, idem.ErrState)
 	case o.seq != s.seq:
 		return refuse(s, idem.ErrSequence)
@@ -249,7 +252,7 @@ func (s spec) claim(c call, a answer) []result {
 func (s spec) give(i, lease int, a answer) []result {
 	o := &s.ops[i]
 	o.gen++
-	o.token, o.lease, o.due = a.token, s.now+lease, s.now+lease
+	o.token, o.finished, o.lease, o.due = a.token, "", s.now+lease, s.now+lease
 	if a.lost {
 		o.token = fmt.Sprint("?", o.gen)
 	}
@@ -306,7 +309,7 @@ func (s spec) renew(c call) []result {
 func (s spec) finish(c call) []result {
 	o := &s.ops[c.i]
 	switch {
-	case c.token == o.finished && c.token != "" && !(o.state == idem.Unknown && (c.state == idem.Succeeded || c.state == idem.Failed)):
+	case o.finished == c.token+" "+string(c.state):
 		return []result{{s, s.record(c.i)}}
 	case !o.holds(c):
 		if e := fmt.Sprintf("%d %s;", c.gen, c.state); c.state != idem.Unknown && c.gen <= o.gen && !strings.Contains(o.evidence, e) {
@@ -316,13 +319,13 @@ func (s spec) finish(c call) []result {
 	case c.state == idem.Cancelled && o.state != idem.Running:
 		return refuse(s, idem.ErrState)
 	}
-	o.finished = c.token
 	if o.state == idem.Dispatching {
 		o.idle = s.now
 	}
 	switch c.state {
 	case idem.Succeeded, idem.Failed, idem.Cancelled:
 		s.end(c.i, c.state)
+		o.finished = c.token + " " + string(c.state)
 		return []result{{s, s.record(c.i)}}
 	case idem.Running:
 		if o.state != idem.Running {
@@ -333,7 +336,7 @@ func (s spec) finish(c call) []result {
 		s.nothing(c.i, c.state)
 	case idem.Dispatching, idem.Denied, idem.Expired: // the workload does not ask for them
 	}
-	o.retry, o.due = s.now+specRetry, s.now+specRetry
+	o.retry, o.due, o.finished = s.now+specRetry, s.now+specRetry, c.token+" "+string(c.state)
 	return []result{{s, s.record(c.i)}}
 }
 
@@ -359,7 +362,7 @@ func (s spec) shut(c call) []result {
 		return []result{{s, says}}
 	}
 	o := &s.ops[c.i]
-	o.state, o.due, o.retry = c.state, never, 0
+	o.state, o.finished, o.due, o.retry = c.state, "", never, 0
 	return []result{{s, s.record(c.i)}}
 }
 
@@ -420,7 +423,7 @@ func (s spec) sweep() []result {
 			if o := &n.ops[i]; which&(1<<i) != 0 && o.state != "" {
 				n.reap(i)
 				if o.state == idem.Pending && n.now >= o.expires {
-					o.state, o.due, o.retry = idem.Expired, never, 0
+					o.expire()
 				}
 			}
 		}

@@ -15,7 +15,8 @@ import (
 // then, and return out from Commit as usual.
 //
 // out is held against the tool's output schema and evidence first; where it does not pass, or where the claim has lost
-// its place ([idem.ErrFenced]), nothing is stored and tx has to be rolled back.
+// its place ([idem.ErrFenced]: its time is over, or an operator has resolved the operation meanwhile), nothing is stored
+// and tx has to be rolled back. No evidence is kept either: what is rolled back did not happen.
 func FinishTx(ctx context.Context, tx pgx.Tx, out any) error {
 	h, ok := idem.HolderFrom(ctx)
 	if !ok {

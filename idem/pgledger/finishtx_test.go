@@ -61,6 +61,7 @@ func TestFinishTx(t *testing.T) {
 		t.Helper()
 		tx, err := pool.Begin(t.Context())
 		require.NoError(t, err)
+		t.Cleanup(func() { _ = tx.Rollback(context.WithoutCancel(t.Context())) })
 		_, err = tx.Exec(t.Context(), "INSERT INTO address VALUES ('Graz')")
 		require.NoError(t, err)
 		return tx
@@ -92,13 +93,23 @@ func TestFinishTx(t *testing.T) {
 	tx = begin(t)
 	require.ErrorContains(t, pgledger.FinishTx(committing(t.Context(), l, c), tx, 7), "not the tool's output")
 	require.NoError(t, tx.Rollback(t.Context()))
-	fenced := c
+	fenced := func(why string) {
+		t.Helper()
+		tx := begin(t)
+		require.ErrorIs(t, pgledger.FinishTx(committing(t.Context(), l, c), tx, "Graz"), idem.ErrFenced, why)
+		require.NoError(t, tx.Rollback(t.Context()))
+	}
 	_, err = l.Finish(t.Context(), c, idem.Outcome{State: idem.Unknown})
 	require.NoError(t, err)
-	fenced.Token = "another"
-	tx = begin(t)
-	require.ErrorIs(t, pgledger.FinishTx(committing(t.Context(), l, fenced), tx, "Graz"), idem.ErrFenced)
-	require.NoError(t, tx.Rollback(t.Context()))
+	fenced("its own claim was stored as unknown")
+	_, err = l.ClaimOpen(t.Context(), c.Key, "resolver", time.Hour)
+	require.NoError(t, err)
+	fenced("another holds the row")
+	s.advance(2 * time.Hour)
+	_, err = l.Resolve(t.Context(), c.Key, idem.Resolution{State: idem.Failed, By: "olga", Reason: "gave up", Evidence: "log"})
+	require.NoError(t, err)
+	fenced("an operator has said that it failed")
+	require.Equal(t, idem.Failed, stateOf(t, l, c.Key))
 
 	tx = begin(t)
 	require.ErrorContains(t, pgledger.FinishTx(t.Context(), tx, "Graz"), "not that of a Commit")

@@ -264,6 +264,11 @@ func (m *Model) send(s *State, i int, step take) {
 		report("the body is not what was approved: nothing is sent", NotSent)
 		return
 	}
+	if m.OneBase {
+		m.finishTx(s, i, step)
+		m.overrun(s, i, step)
+		return
+	}
 	if o.Sent < requests && (!q.Late || !m.has(StopAtDeadline)) {
 		step("the first byte leaves", func(n *State) {
 			if q.Late || q.Again && o.Facts.Forgotten {
@@ -302,6 +307,7 @@ func (m *Model) wait(s *State, i int, step take) {
 	case NoRequest, Flying, Done:
 	}
 	report("the answer is lost", Lost)
+	m.overrun(s, i, step)
 	if !m.has(SentMark) {
 		report("NotSent after the first byte", NotSent)
 	}

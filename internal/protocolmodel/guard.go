@@ -33,6 +33,7 @@ const (
 
 	// the end of a claim
 	Fence          // Finish is believed by generation and token
+	RepeatSame     // and is a repetition only where it says the same of a row that nobody changed since
 	ReapFences     // whoever reaps takes the row from its holder
 	ReapAfterLease // and not before the lease is over
 	StopAtDeadline // a holder sends nothing after its own deadline
@@ -67,7 +68,7 @@ func (g Guard) String() string {
 	return [guards]string{
 		"", "recheck at commit", "find before no", "seq before admit", "admit first", "bind first", "bind at all", "bind once", "preview order",
 		"preview closed", "forgotten known", "forgotten holds", "claim pending", "claim expiry", "claim seq", "claim open", "claim raises",
-		"recheck in queue", "current in queue", "digest of body", "last attempt ends", "fence", "reap fences", "reap after lease",
+		"recheck in queue", "current in queue", "digest of body", "last attempt ends", "fence", "repeat same", "reap fences", "reap after lease",
 		"stop at deadline", "sent mark", "not-sent doubt", "not-sent raises", "not-sent stamps", "end raises", "clear own", "deny pending",
 		"cancel pending", "resolve unknown", "operator waits", "purge terminal", "settle before", "settle at asking", "resend unknown",
 		"resend recheck", "resend current", "resend expiry", "resend window", "resend lease",

@@ -123,6 +123,32 @@ func (m *Model) finish(s *State, i int, step take) {
 	}
 }
 
+// finishTx is T5 in the transaction that has the effect in it: both or neither.
+func (m *Model) finishTx(s *State, i int, step take) {
+	q := s.Procs[i]
+	p := int(q.Op)
+	o := &s.Ops[p]
+	switch {
+	case o.Holder == mark(i) || !m.has(Fence) && o.Row != NoRow:
+		step("Finish with the effect, in one transaction: EFFECT, succeeded", func(n *State) { n.effect(m, p); n.set(m, p, Succeeded); n.idle(i) })
+	case q.Overran && !m.has(RepeatSame) && o.Row != Unknown:
+		step("Finish with the effect: taken for a repetition: EFFECT", func(n *State) { n.effect(m, p); n.idle(i) })
+	default:
+		step("Finish with the effect: fenced, rolled back", func(n *State) { n.idle(i) })
+	}
+}
+
+// overrun stores unknown under the claim of a handler whose time is over, and which goes on.
+func (m *Model) overrun(s *State, i int, step take) {
+	p := int(s.Procs[i].Op)
+	if s.Procs[i].Late && s.Ops[p].Holder == mark(i) {
+		step("its time is over: unknown is stored (T6), and its handler goes on", func(n *State) {
+			n.doubt(m, p)
+			n.Procs[i].Overran = true
+		})
+	}
+}
+
 func (s *State) keep(i, p int) {
 	o, q := &s.Ops[p], s.Procs[i]
 	if o.Row == NoRow || o.Row.terminal() || o.Evidence == Success {

@@ -19,6 +19,7 @@ type Model struct {
 	Proposals   int  // one or two
 	Previews    bool // the second proposal is made at any time, else it is there from the beginning
 	Versions    bool // targets have versions
+	OneBase     bool // the effect is a row in the ledger's database, and nothing is sent
 	MaxAttempts uint8
 
 	Expires, Revokes, Withdraws, Outsider, Cancels, Operator, Purges, Alters, Refuses, CannotDial bool
@@ -97,7 +98,7 @@ func (p Proc) less(q Proc) bool { return p.number() < q.number() }
 
 func (p Proc) number() uint64 {
 	n := uint64(p.At)<<24 | uint64(p.Op)<<20 | uint64(p.Outcome)<<16 | uint64(p.Request)<<12 | uint64(p.Seq)<<32
-	for i, b := range [...]bool{p.Seen, p.Used, p.Late, p.Again, p.Asking, p.Early} {
+	for i, b := range [...]bool{p.Seen, p.Used, p.Late, p.Again, p.Asking, p.Early, p.Overran} {
 		if b {
 			n |= 1 << i
 		}

@@ -145,6 +145,7 @@ type Proc struct {
 	Again   bool // it sends again (a resend's claim)
 	Asking  bool // it holds a claim that may ask, not send
 	Early   bool // "not found" was asked before Settle was over
+	Overran bool // unknown was stored under its claim, and its handler goes on
 	Seq     uint8
 }
 

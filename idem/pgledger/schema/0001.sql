@@ -19,7 +19,7 @@ CREATE TABLE agent_command (
     state              text NOT NULL CHECK (state IN ('pending', 'dispatching', 'running', 'succeeded', 'failed', 'denied', 'expired', 'cancelled', 'unknown')),
     generation         bigint NOT NULL DEFAULT 0,
     token              text NOT NULL DEFAULT '', -- of the claim that holds the row
-    finished           text NOT NULL DEFAULT '', -- of the claim that finished last
+    finished           text NOT NULL DEFAULT '', -- what the last Finish is known by, hashed, until the row changes
     worker             text NOT NULL DEFAULT '',
     dispatches         integer NOT NULL DEFAULT 0,
     late               integer NOT NULL DEFAULT 0, -- rows of agent_evidence

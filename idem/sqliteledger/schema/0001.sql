@@ -18,7 +18,7 @@ CREATE TABLE agent_command (
     state            TEXT NOT NULL CHECK (state IN ('pending', 'dispatching', 'running', 'succeeded', 'failed', 'denied', 'expired', 'cancelled', 'unknown')),
     generation       INTEGER NOT NULL,
     token            TEXT NOT NULL, -- of the claim that holds the row, '' for none
-    finished         TEXT NOT NULL, -- of the claim that finished last
+    finished         TEXT NOT NULL, -- what the last Finish is known by, hashed, until the row changes
     worker           TEXT NOT NULL,
     dispatches       INTEGER NOT NULL,
     turn             INTEGER NOT NULL,
