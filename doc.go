@@ -16,9 +16,10 @@
 //   - envelope: what crosses the boundary. Call, Result, Error, the table of codes, field paths, and the proofs
 //     (Refused, NotSent, Running) that say what a provider's answer means for a write.
 //   - redact: what must not cross it. Secret values, canonical form, digests, sealing, opaque references, visible text.
-//   - redact/audit: who did what, without the values. Events, sinks, the quarantine for causes.
+//   - redact/audit: who did what, without the values. Events, sinks, the quarantine for causes; redact/audit/sqliteaudit
+//     keeps both in a SQLite file.
 //   - validate: limits, strict JSON, schemas from struct types, closed unions, exact decoding. validate/upstream holds
-//     the responses of other systems to contracts of their own.
+//     the responses of other systems to contracts of their own, over HTTP or by a command, validate/upstream/sshcmd over SSH.
 //   - approval: proposals, decisions, the policy table, authority, and the store that keeps them. approval/approvaltest
 //     checks an implementation of the store against every rule.
 //     approval/sqlitestore and approval/pgstore keep them for good.
@@ -26,10 +27,16 @@
 //     idem/sqliteledger and idem/pgledger are durable ones.
 //   - tool: definitions, the catalogue, roles, runs, the dispatcher that puts all of the above in its one order, and the
 //     worker that goes on where a commit was left. tool/tooltest checks a pair of stores under a dispatcher.
+//   - tool/pgbudget: budgets that many machines share. tool/budgettest checks an implementation.
 //   - tool/mcptool: a run's role served over the Model Context Protocol.
+//   - tool/export: a role's definitions for OpenAI, Anthropic and Gemini, and their calls. tool/export/exporttest judges them
+//     by the providers' documents.
+//   - tool/trace: runs recorded, and replayed after a change.
 //   - approval/approvalweb: the page on which people decide, and the operator's queue of unknown outcomes.
 //   - contracttest: contract tests generated from a catalogue, for users' go test.
 //   - examples: runnable programs that use the public API only. Start with examples/addresschange.
+//
+// The folder docs holds guides, a threat model and a comparison with other libraries.
 //
 // # Guarantees
 //

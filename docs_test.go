@@ -134,12 +134,13 @@ func TestDocumentsLinkToWhatThereIs(t *testing.T) {
 	}
 }
 
-// Every package that a user imports shows how it is used.
-func TestEveryPackageHasAnExample(t *testing.T) {
+// Every package that a user imports shows how it is used, and stands in the two maps.
+func TestEveryPackageIsShown(t *testing.T) {
 	t.Parallel()
 	list := exec.CommandContext(t.Context(), "go", "list", "-f", `{{if ne .Name "main"}}{{.ImportPath}}{{"\t"}}{{.Dir}}{{end}}`, "./...")
 	out, err := list.Output()
 	require.NoError(t, err)
+	table, inside := read(t, "README.md"), read(t, "doc.go")
 	seen := 0
 	for line := range strings.Lines(string(out)) {
 		path, dir, named := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
@@ -151,6 +152,10 @@ func TestEveryPackageHasAnExample(t *testing.T) {
 		require.NoError(t, err)
 		shown := slices.ContainsFunc(tests, func(file string) bool { return strings.Contains(read(t, file), "\nfunc Example") })
 		require.Truef(t, shown, "%s has no Example", path)
+		if name, below := strings.CutPrefix(path, "github.com/toolcontract/toolcontract/"); below {
+			require.Contains(t, table, "[`"+name+"`]("+name+")", "README.md")
+			require.Regexp(t, `\b`+name+`\b`, inside, "doc.go")
+		}
 	}
 	require.Greater(t, seen, 20)
 }
