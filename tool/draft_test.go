@@ -1,0 +1,139 @@
+package tool_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/toolcontract/toolcontract/approval"
+	"github.com/toolcontract/toolcontract/envelope"
+	"github.com/toolcontract/toolcontract/tool"
+)
+
+// previewed answers a preview whose draft was altered.
+func previewed(t *testing.T, unversioned bool, alter func(*tool.Draft[limitPlan])) envelope.Result {
+	t.Helper()
+	w := newWorld(t)
+	inner := w.write.Preview
+	w.write.Unversioned = unversioned
+	w.write.Preview = func(ctx context.Context, by tool.Caller, in limitIn) (tool.Draft[limitPlan], error) {
+		d, err := inner(ctx, by, in)
+		alter(&d)
+		return d, err
+	}
+	r := w.start().call(previewTool, `{"account_id":"a1","limit":250}`)
+	if !r.OK {
+		require.Zero(t, w.audited("propose"), "nothing is proposed")
+	}
+	return r
+}
+
+// TestDraftsTextsAreBounded: what an approver reads is text, of a length that can be read.
+func TestDraftsTextsAreBounded(t *testing.T) {
+	t.Parallel()
+	type draft = tool.Draft[limitPlan]
+	for _, tt := range []struct {
+		name string
+		most int
+		need bool // empty is refused
+		set  func(*draft, string)
+	}{
+		{"target.type", 128, true, func(d *draft, s string) { d.Target.Type = s }},
+		{"target.id", 512, true, func(d *draft, s string) { d.Target.ID = s }},
+		{"target.version", 512, true, func(d *draft, s string) { d.Target.Version = s }},
+		{"resource", 2048, false, func(d *draft, s string) { d.Resource = s }},
+		{"summary", 1024, true, func(d *draft, s string) { d.Summary = s }},
+		{"diffs.field", 512, true, func(d *draft, s string) { d.Diffs[0].Field = s }},
+		{"diffs.before", 4096, false, func(d *draft, s string) { d.Diffs[0].Before = s }},
+		{"diffs.after", 4096, false, func(d *draft, s string) { d.Diffs[0].After = s }},
+		{"consequence.environment", 512, false, func(d *draft, s string) { d.Consequence.Environment = s }},
+		{"consequence.recipients", 512, true, func(d *draft, s string) { d.Consequence.Recipients = []string{s} }},
+		{"consequence.irreversible", 4096, true, func(d *draft, s string) { d.Consequence.Irreversible = []string{s} }},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			with := func(s string) envelope.Result {
+				return previewed(t, false, func(d *tool.Draft[limitPlan]) { tt.set(d, s) })
+			}
+			require.NoError(t, with(strings.Repeat("é", tt.most)).Err(), "characters, not bytes")
+			refuses(t, with(strings.Repeat("é", tt.most+1)), envelope.OutputInvalid, "too long")
+			refuses(t, with("a\x00b"), envelope.OutputInvalid, "U+0000")
+			refuses(t, with("a\xffb"), envelope.OutputInvalid, "not UTF-8")
+			if empty := with(""); tt.need {
+				refuses(t, empty, envelope.OutputInvalid, "empty")
+			} else {
+				require.NoError(t, empty.Err(), "may be empty")
+			}
+		})
+	}
+}
+
+func TestDraftsListsAreBounded(t *testing.T) {
+	t.Parallel()
+	type draft = tool.Draft[limitPlan]
+	for name, set := range map[string]func(*draft, int){
+		"diffs":        func(d *draft, n int) { d.Diffs = slices.Repeat([]approval.Diff{{Field: "limit"}}, n) },
+		"recipients":   func(d *draft, n int) { d.Consequence.Recipients = slices.Repeat([]string{"a"}, n) },
+		"irreversible": func(d *draft, n int) { d.Consequence.Irreversible = slices.Repeat([]string{"a"}, n) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			with := func(n int) envelope.Result { return previewed(t, false, func(d *draft) { set(d, n) }) }
+			require.NoError(t, with(256).Err())
+			refuses(t, with(257), envelope.OutputInvalid, "too long")
+		})
+	}
+}
+
+func TestDraftsCurrencyAndVersion(t *testing.T) {
+	t.Parallel()
+	for currency, ok := range map[string]bool{"EUR": true, "": true, "eur": false, "EU": false, "EURO": false} {
+		r := previewed(t, false, func(d *tool.Draft[limitPlan]) { d.Consequence.Currency = currency })
+		require.Equal(t, ok, r.OK, "%q", currency)
+	}
+	r := previewed(t, true, func(d *tool.Draft[limitPlan]) { d.Target.Version = "" })
+	require.NoError(t, r.Err(), "declared Unversioned")
+}
+
+// TestDraftThatNamesAnotherResourceTheSecondTime: what was read between the two was read of the other.
+func TestDraftThatNamesAnotherResourceTheSecondTime(t *testing.T) {
+	t.Parallel()
+	for name, alter := range map[string]func(*tool.Draft[limitPlan]){
+		"resource": func(d *tool.Draft[limitPlan]) { d.Resource = "account/a2" },
+		"target":   func(d *tool.Draft[limitPlan]) { d.Target.ID = "a2" },
+	} {
+		calls := 0
+		r := previewed(t, false, func(d *tool.Draft[limitPlan]) {
+			if calls++; calls == 2 {
+				alter(d)
+			}
+		})
+		e := refusal(t, r, envelope.VersionConflict, name)
+		require.Equal(t, "target", e.Field)
+		require.Equal(t, envelope.EffectNone, e.Effect)
+	}
+}
+
+// TestTargetsShareNoResource: type and id are escaped.
+func TestTargetsShareNoResource(t *testing.T) {
+	t.Parallel()
+	seen := map[string]approval.Target{}
+	for _, target := range []approval.Target{
+		{Type: "a", ID: "b/c", Version: "1"}, {Type: "a/b", ID: "c", Version: "1"}, {Type: "a", ID: "b%2Fc", Version: "1"}, {Type: "a%2Fb", ID: "c", Version: "1"},
+	} {
+		w := newWorld(t)
+		inner := w.write.Preview
+		w.write.Preview = func(ctx context.Context, by tool.Caller, in limitIn) (tool.Draft[limitPlan], error) {
+			d, err := inner(ctx, by, in)
+			d.Target = target
+			return d, err
+		}
+		rec, err := w.approvals.Find(t.Context(), "t1", w.start().preview(250).ProposalID)
+		require.NoError(t, err)
+		require.NotContains(t, seen, rec.Proposal.Resource)
+		seen[rec.Proposal.Resource] = target
+	}
+}
