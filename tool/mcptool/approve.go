@@ -40,6 +40,18 @@ func (s *service) undecided(r envelope.Result) string {
 	return v.ProposalID
 }
 
+// page is the host's word on where a proposal is decided; empty where it has none.
+func (s *service) page(proposal string) string {
+	if proposal == "" || s.cfg.Page == nil {
+		return ""
+	}
+	address, err := contained(func() (string, error) { return s.cfg.Page(proposal), nil })
+	if err != nil {
+		s.cfg.failed("page", err)
+	}
+	return address
+}
+
 // askFor answers with the address of the page. A client that can open it for its user is asked to at a commit, once; what it
 // answers is not looked at: the commit is tried again, and decides by what is stored.
 func (s *service) askFor(ctx context.Context, req *mcp.CallToolRequest, run *tool.Run, r envelope.Result, address string) (*mcp.CallToolResult, error) {

@@ -197,7 +197,7 @@ func TestLevelNoneAsksNobody(t *testing.T) {
 
 func TestWithoutAPageThereIsNoAddress(t *testing.T) {
 	t.Parallel()
-	for name, page := range map[string]func(string) string{"nil": nil, "empty": func(string) string { return "" }} {
+	for name, page := range map[string]func(string) string{"nil": nil, "empty": func(string) string { return "" }, "panics": func(string) string { panic("no page") }} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w, u := newWorld(t), &user{}

@@ -2,6 +2,7 @@ package mcptool
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -62,6 +63,26 @@ func (c Config) withDefaults() Config {
 		c.Logger = zap.NewNop()
 	}
 	return c
+}
+
+// failed logs the place and the type of a failure; its text may hold values.
+func (c Config) failed(place string, err error) {
+	c.Logger.Warn("mcptool", zap.String("place", place), zap.String("type", fmt.Sprintf("%T", err)))
+}
+
+// panicError is a panic of the host's own code. Its value is not told: it may hold anything.
+type panicError struct{}
+
+func (panicError) Error() string { return "mcptool: the host's own code panicked" }
+
+// contained calls the host's own code, whose panic would end the process where the SDK calls us.
+func contained[T any](f func() (T, error)) (v T, err error) {
+	defer func() {
+		if recover() != nil {
+			err = panicError{}
+		}
+	}()
+	return f()
 }
 
 func readable(s string) bool {

@@ -39,7 +39,7 @@
 //     it is asked to, and its answer, "accept" too, changes nothing. Every other client reads the address in the answer.
 //   - A cancelled call, and a call whose connection is gone, ends for the caller. A commit that was claimed goes on and is
 //     recorded; the next session of the same person reads what became of it with get_operation_v1.
-//   - No text of the SDK, of the verifier or of Open reaches a client.
+//   - No argument is repeated to a client, and no word of the verifier, of Open or of a panic.
 //
 // # Non-goals
 //

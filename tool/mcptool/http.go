@@ -16,7 +16,6 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/auth"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
-	"go.uber.org/zap"
 
 	"github.com/toolcontract/toolcontract/tool"
 )
@@ -96,7 +95,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) { h.chain.Se
 func (h *Handler) eras() http.Handler {
 	options := mcp.StreamableHTTPOptions{MaxRequestBodyBytes: int64(h.cfg.MaxMessage)}
 	newest, earlier := options, options
-	newest.Stateless, newest.PropagateRequestCancellation = true, true
+	newest.Stateless = true
 	earlier.SessionTimeout = h.cfg.SessionTimeout
 	now, before := mcp.NewStreamableHTTPHandler(h.server, &newest), mcp.NewStreamableHTTPHandler(h.server, &earlier)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -121,16 +120,16 @@ var (
 
 // verify is the host's, without its words: the SDK would send them to the client.
 func (h *Handler) verify(ctx context.Context, token string, r *http.Request) (*auth.TokenInfo, error) {
-	info, err := h.cfg.Verify(ctx, token, r)
+	info, err := contained(func() (*auth.TokenInfo, error) { return h.cfg.Verify(ctx, token, r) })
 	if err != nil {
 		if errors.Is(err, auth.ErrInvalidToken) {
 			return nil, errNoToken
 		}
-		h.failed("verify", err)
+		h.cfg.failed("verify", err)
 		return nil, errNoVerdict
 	}
 	if info == nil {
-		h.failed("verify", nil)
+		h.cfg.failed("verify", nil)
 		return nil, errNoVerdict
 	}
 	own := *info // the host may keep its own
@@ -149,7 +148,7 @@ func (h *Handler) opened(next http.Handler) http.Handler {
 		delete(info.Extra, extraSent)
 		run, err := h.start(r.Context(), info, token)
 		if err != nil {
-			h.failed("open", err)
+			h.cfg.failed("open", err)
 			http.Error(w, "this token has no run here", http.StatusForbidden)
 			return
 		}
@@ -159,7 +158,7 @@ func (h *Handler) opened(next http.Handler) http.Handler {
 }
 
 func (h *Handler) start(ctx context.Context, info *auth.TokenInfo, token string) (*tool.Run, error) {
-	rc, err := h.cfg.Open(ctx, info)
+	rc, err := contained(func() (tool.RunConfig, error) { return h.cfg.Open(ctx, info) })
 	if err != nil {
 		return nil, err
 	}
@@ -228,7 +227,7 @@ func (h *Handler) server(r *http.Request) *mcp.Server {
 		return fromToken(extra.TokenInfo)
 	})
 	if err != nil {
-		h.failed("server", err)
+		h.cfg.failed("server", err)
 		return nil
 	}
 	h.servers[key] = server
@@ -246,9 +245,4 @@ func fromToken(info *auth.TokenInfo) (*request, error) {
 		return nil, errNoRequest
 	}
 	return from, nil
-}
-
-// failed logs the place and the type of a failure; its text may hold values.
-func (h *Handler) failed(place string, err error) {
-	h.cfg.Logger.Warn("mcptool", zap.String("place", place), zap.String("type", fmt.Sprintf("%T", err)))
 }

@@ -136,6 +136,8 @@ func TestNobodyIsLetInWithoutAToken(t *testing.T) {
 		c.Logger = zap.New(core)
 		c.Verify = func(ctx context.Context, token string, r *http.Request) (*auth.TokenInfo, error) {
 			switch token {
+			case "panics":
+				panic("CANARY")
 			case "broken":
 				return nil, errors.New("CANARY dial tcp 10.1.2.3:443")
 			case "nothing":
@@ -146,6 +148,8 @@ func TestNobodyIsLetInWithoutAToken(t *testing.T) {
 				return &auth.TokenInfo{Expiration: time.Now().Add(-time.Minute)}, nil
 			case "stranger":
 				return &auth.TokenInfo{Expiration: time.Now().Add(time.Minute), Extra: map[string]any{"tenant": "CANARY"}}, nil
+			case "panicky":
+				return &auth.TokenInfo{Expiration: time.Now().Add(time.Minute), Extra: map[string]any{"tenant": "panic"}}, nil
 			case "invalid":
 				return &auth.TokenInfo{Expiration: time.Now().Add(time.Minute)}, nil
 			}
@@ -153,14 +157,17 @@ func TestNobodyIsLetInWithoutAToken(t *testing.T) {
 		}
 		open := c.Open
 		c.Open = func(ctx context.Context, info *auth.TokenInfo) (tool.RunConfig, error) {
-			if info.Extra["tenant"] == "CANARY" {
+			switch info.Extra["tenant"] {
+			case "panic":
+				panic("CANARY")
+			case "CANARY":
 				return tool.RunConfig{}, errors.New("CANARY is not a tenant of ours")
 			}
 			return open(ctx, info)
 		}
 	})
 	for header, want := range map[string]int{
-		"": 401, "Basic Zm9vOmJhcg==": 401, "Bearer": 401, "Bearer a b": 401, "Bearer CANARY": 401, "Bearer broken": 500, "Bearer nothing": 500,
+		"": 401, "Basic Zm9vOmJhcg==": 401, "Bearer": 401, "Bearer a b": 401, "Bearer CANARY": 401, "Bearer broken": 500, "Bearer panics": 500, "Bearer panicky": 403, "Bearer nothing": 500,
 		"Bearer eternal": 401, "Bearer expired": 401, "Bearer stranger": 403, "Bearer invalid": 403,
 	} {
 		for _, method := range []string{http.MethodPost, http.MethodGet, http.MethodDelete} {

@@ -236,6 +236,31 @@ func TestStdioHasLines(t *testing.T) {
 	require.NoError(t, <-p.ended)
 }
 
+func TestABatchIsAnsweredWhereTheProtocolHasThem(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	p := w.serveStdio(serverConfig)
+	send := rawStdio(p)
+	require.Nil(t, send(t, "", strings.ReplaceAll(initialize, "2025-11-25", "2025-03-26")).Error)
+	call := func(id, arguments string) string {
+		return `{"jsonrpc":"2.0","id":` + id + `,"method":"tools/call","params":{"name":"get_account_v1","arguments":` + arguments + `}}`
+	}
+	_, err := io.WriteString(p.in, "["+call("1", `{"account_id":"a1"}`)+","+call("2", `{"account_id":"a1","account_id":"a1"}`)+"]\n")
+	require.NoError(t, err)
+	var answers []answer
+	require.NoError(t, json.Unmarshal(firstLine(t, p.out), &answers))
+	require.Len(t, answers, 2)
+	require.True(t, answers[0].envelope(t).OK)
+	require.Equal(t, envelope.DuplicateMember, answers[1].envelope(t).Error.Code, "the second is the boundary's to refuse")
+}
+
+func firstLine(t *testing.T, r io.Reader) []byte {
+	t.Helper()
+	line, err := bufio.NewReader(r).ReadBytes('\n')
+	require.NoError(t, err)
+	return line
+}
+
 func FuzzMessage(f *testing.F) {
 	for _, seed := range []string{callFrame("get_account_v1", `{"account_id":"a1"}`), `[]`, `[{}]`, `{"params":{"name":1}}`, `{"method":"tools/call","params":{"inputResponses":{"a":{"action":"x"}}}}`} {
 		f.Add([]byte(seed))

@@ -79,11 +79,7 @@ func (s *service) call(ctx context.Context, req *mcp.CallToolRequest) (*mcp.Call
 	ctx, end := from.within(ctx)
 	defer end()
 	r := from.run.Call(ctx, called(req.Params))
-	proposal := s.undecided(r)
-	if proposal == "" || s.cfg.Page == nil {
-		return result(r), nil
-	}
-	address := s.cfg.Page(proposal)
+	address := s.page(s.undecided(r))
 	if address == "" {
 		return result(r), nil
 	}
