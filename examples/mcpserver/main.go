@@ -23,11 +23,13 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"syscall"
 
 	"github.com/toolcontract/toolcontract/tool/mcptool"
 )
 
 func main() {
+	signal.Ignore(syscall.SIGPIPE) // a client that is killed does not end what was begun for it
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	code := command(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 	stop()

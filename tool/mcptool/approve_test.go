@@ -99,10 +99,8 @@ func (u *user) options() *mcp.ClientOptions {
 func TestTheClientsOwnAcceptApprovesNothing(t *testing.T) {
 	t.Parallel()
 	for name, answered := range map[string]*mcp.ElicitResult{
-		"accept":           {Action: "accept"},
-		"accept with form": {Action: "accept", Content: map[string]any{"approved": true}},
-		"decline":          {Action: "decline"},
-		"cancel":           {Action: "cancel"},
+		"accept":  {Action: "accept", Content: map[string]any{"approved": true}},
+		"decline": {Action: "decline"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -193,6 +191,14 @@ func TestLevelNoneAsksNobody(t *testing.T) {
 		require.Empty(t, texts(answer))
 		require.Equal(t, 1, w.bank.count())
 	})
+}
+
+func TestWhatOnlyLooksLikeAProposalHasNoAddress(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	answer, r := w.dialStdio("2026-07-28", nil).call("get_ticket_v1", `{}`)
+	require.JSONEq(t, `{"proposal_id":"p_ticket","state":"pending"}`, string(r.Data))
+	require.Empty(t, texts(answer))
 }
 
 func TestWithoutAPageThereIsNoAddress(t *testing.T) {

@@ -3,6 +3,7 @@
 //
 // One run over standard input and output:
 //
+//	signal.Ignore(syscall.SIGPIPE) // a client that is killed does not end what was begun for it
 //	err := mcptool.ServeStdio(ctx, run, mcptool.Config{Name: "support", Version: "1.4.0"}, os.Stdin, os.Stdout)
 //
 // Many people over HTTP, each with a run of their own:

@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -68,6 +69,7 @@ type bank struct {
 	effects  map[string]limitOut
 	order    []string // keys, one for each effect
 
+	asked   atomic.Int32  // for what a key did
 	slow    chan struct{} // not nil: what is asked for next waits until it is closed
 	arrived chan struct{} // gets one for each that waits
 	seen    chan error    // gets the context's error of a read that was waiting when its caller went
@@ -135,6 +137,7 @@ func (b *bank) change(_ context.Context, tenant, id, key string, limit int64) (l
 }
 
 func (b *bank) status(_ context.Context, key string) (limitOut, error) {
+	b.asked.Add(1)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	out, ok := b.effects[key]
@@ -152,7 +155,7 @@ func (b *bank) count() int {
 
 // catalogueOf are the tools of these tests.
 func catalogueOf(b books) (*tool.Catalog, error) {
-	return tool.NewCatalog(readTool(b), limitTool(b, "limit", tool.Reversible), limitTool(b, "note", tool.Reversible), limitTool(b, "close", tool.Irreversible))
+	return tool.NewCatalog(readTool(b), ticketTool(), limitTool(b, "limit", tool.Reversible), limitTool(b, "note", tool.Reversible), limitTool(b, "close", tool.Irreversible))
 }
 
 func readTool(b books) tool.Definition {
@@ -164,6 +167,21 @@ func readTool(b books) tool.Definition {
 			}
 			a, err := b.find(ctx, by.Principal.Tenant, in.AccountID)
 			return accountOut{AccountID: in.AccountID, Limit: a.limit, Owner: by.Principal.Tenant}, err
+		},
+	}
+}
+
+type ticketOut struct {
+	ProposalID string `json:"proposal_id" jsonschema:"maxLength=16" redact:"trusted"`
+	State      string `json:"state" jsonschema:"maxLength=16" redact:"trusted"`
+}
+
+// ticketTool answers what looks like a proposal's view, and is none.
+func ticketTool() tool.Definition {
+	return tool.Tool[struct{}, ticketOut]{
+		Spec: tool.Spec{Name: "get_ticket", Version: 1, Description: "Reads the newest ticket.", Timeout: time.Minute},
+		Handle: func(context.Context, tool.Caller, struct{}) (ticketOut, error) {
+			return ticketOut{"p_ticket", "pending"}, nil
 		},
 	}
 }
@@ -246,7 +264,7 @@ func newWorld(t *testing.T) *world {
 		defer cancel()
 		require.NoError(t, w.dispatcher.Close(ctx))
 	})
-	w.role = w.roleOf("get_account_v1", "preview_limit_v1", "commit_limit_v1", "preview_note_v1", "commit_note_v1", "preview_close_v1", "commit_close_v1")
+	w.role = w.roleOf("get_account_v1", "get_ticket_v1", "preview_limit_v1", "commit_limit_v1", "preview_note_v1", "commit_note_v1", "preview_close_v1", "commit_close_v1")
 	return w
 }
 
@@ -325,7 +343,10 @@ func (w *world) serveHTTP(change ...func(*mcptool.HTTPConfig)) *httptest.Server 
 	cfg := mcptool.HTTPConfig{
 		Config: serverConfig, Verify: verify,
 		Open: func(_ context.Context, token *auth.TokenInfo) (tool.RunConfig, error) {
-			tenant, _ := token.Extra["tenant"].(string)
+			tenant, ok := token.Extra["tenant"].(string)
+			if !ok || len(token.Extra) != 1 {
+				return tool.RunConfig{}, errors.New("the host sees something that its verifier did not say")
+			}
 			return w.runConfig(tenant), nil
 		},
 	}

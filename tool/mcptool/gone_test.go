@@ -166,11 +166,13 @@ func (c client) stateOf(operation string) string {
 	return v.State
 }
 
-// finally asks until the operation is no longer under way.
+// finally asks until the operation has ended.
 func (c client) finally(operation string) string {
 	c.t.Helper()
 	for {
-		if state := c.stateOf(operation); state != "running" && state != "queued" {
+		switch state := c.stateOf(operation); state {
+		case "queued", "running", "unknown":
+		default:
 			return state
 		}
 	}

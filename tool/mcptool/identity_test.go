@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -266,6 +267,32 @@ func TestEachRoleHasItsOwnList(t *testing.T) {
 			require.Len(t, listed(t, wide), len(w.role.Tools()), "in both")
 		})
 	}
+}
+
+// A session lists what its first token could call; each call asks what its own token may.
+func TestASessionLendsNoRole(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	narrow := w.roleOf("get_account_v1")
+	var wide atomic.Bool
+	server := w.serveHTTP(func(c *mcptool.HTTPConfig) {
+		open := c.Open
+		c.Open = func(ctx context.Context, info *auth.TokenInfo) (tool.RunConfig, error) {
+			rc, err := open(ctx, info)
+			if !wide.Load() {
+				rc.Role = narrow
+			}
+			return rc, err
+		}
+	})
+	small := dialHTTP(t, server, "token-one", "2025-11-25", nil)
+	wide.Store(true)
+	_, r := small.call("get_ticket_v1", `{}`)
+	require.True(t, r.OK, "the role is wider now than the session's list")
+	big := dialHTTP(t, server, "token-one", "2025-11-25", nil)
+	wide.Store(false)
+	_, r = big.call("get_ticket_v1", `{}`)
+	require.Equal(t, envelope.NotPermitted, r.Error.Code, "and now it is narrower")
 }
 
 func TestForeignPagesMayNotCall(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	v1 "encoding/json"
 	"encoding/json/jsontext"
 	"encoding/json/v2"
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -118,7 +119,7 @@ func bothWires(t *testing.T, test func(w *world, send wire)) {
 func TestArgumentsReachTheBoundaryAsSent(t *testing.T) {
 	t.Parallel()
 	deep := strings.Repeat(`{"a":`, 300) + `1` + strings.Repeat(`}`, 300)
-	for _, c := range []struct {
+	cases := []struct {
 		name, tool, arguments string
 		want                  envelope.Code
 		why                   string
@@ -137,21 +138,19 @@ func TestArgumentsReachTheBoundaryAsSent(t *testing.T) {
 		{"lone surrogate", "get_account_v1", `{"account_id":"\ud800"}`, envelope.MalformedJSON, "not replaced by U+FFFD"},
 		{"bad UTF-8", "get_account_v1", "{\"account_id\":\"a\xff\"}", envelope.MalformedJSON, "not replaced by U+FFFD"},
 		{"deep", "get_account_v1", deep, envelope.TooDeep, "the boundary's limit, not the SDK's"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			bothWires(t, func(w *world, send wire) {
-				t := w.t
-				r := send(t, c.tool, callFrame(c.tool, c.arguments)).envelope(t)
-				require.Equal(t, c.arguments, w.lastArguments(), c.why)
-				if c.want == "" {
-					require.True(t, r.OK, "%+v", r.Error)
-					return
-				}
-				require.Equal(t, c.want, r.Error.Code, c.why)
-			})
-		})
 	}
+	bothWires(t, func(w *world, send wire) {
+		for _, c := range cases {
+			r := send(w.t, c.tool, callFrame(c.tool, c.arguments)).envelope(w.t)
+			require.Equal(w.t, c.arguments, w.lastArguments(), "%s: %s", c.name, c.why)
+			if c.want == "" {
+				require.True(w.t, r.OK, "%s: %+v", c.name, r.Error)
+				continue
+			}
+			require.False(w.t, r.OK, c.name)
+			require.Equal(w.t, c.want, r.Error.Code, "%s: %s", c.name, c.why)
+		}
+	})
 }
 
 func TestBigIntegersComeBackDigitForDigit(t *testing.T) {
@@ -175,7 +174,7 @@ func TestAbsentArgumentsAreNone(t *testing.T) {
 func TestTheMessageIsReadStrictly(t *testing.T) {
 	t.Parallel()
 	const fine = `"name":"get_account_v1","arguments":{"account_id":"a1"},` + meta
-	for _, c := range []struct {
+	cases := []struct {
 		name, message string
 		code          int
 		id            string
@@ -201,23 +200,19 @@ func TestTheMessageIsReadStrictly(t *testing.T) {
 		{"bad batch", `[{"jsonrpc":"2.0","id":7,"method":"tools/call","method":"x","params":{` + fine + `}}]`, -32600, `null`, "each of a batch is read"},
 		{"nested beyond reason", `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"get_account_v1","arguments":` + strings.Repeat(`[`, 2000) + strings.Repeat(`]`, 2000) + `}}`, -32600, `null`, "the SDK would drop the connection"},
 		{"too large", `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"get_account_v1","arguments":"` + strings.Repeat("x", 1<<20) + `"}}`, -32600, `null`, "over MaxMessage"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			bothWires(t, func(w *world, send wire) {
-				t := w.t
-				got := send(t, "get_account_v1", c.message)
-				require.NotNil(t, got.Error, c.why)
-				require.Equal(t, c.code, got.Error.Code, c.why)
-				require.Equal(t, c.id, string(got.ID))
-				require.NotContains(t, got.Error.Message, "CANARY")
-				require.Empty(t, w.lastArguments(), "no call was made of it")
-
-				after := send(t, "get_account_v1", callFrame("get_account_v1", `{"account_id":"a1"}`))
-				require.True(t, after.envelope(t).OK, "the next message is answered")
-			})
-		})
 	}
+	bothWires(t, func(w *world, send wire) {
+		for _, c := range cases {
+			got := send(w.t, "get_account_v1", c.message)
+			require.NotNil(w.t, got.Error, "%s: %s", c.name, c.why)
+			require.Equal(w.t, c.code, got.Error.Code, "%s: %s", c.name, c.why)
+			require.Equal(w.t, c.id, string(got.ID), c.name)
+			require.NotContains(w.t, got.Error.Message, "CANARY", c.name)
+			require.Empty(w.t, w.lastArguments(), "%s: no call was made of it", c.name)
+		}
+		after := send(w.t, "get_account_v1", callFrame("get_account_v1", `{"account_id":"a1"}`))
+		require.True(w.t, after.envelope(w.t).OK, "the next message is answered")
+	})
 }
 
 func TestStdioHasLines(t *testing.T) {
@@ -234,6 +229,29 @@ func TestStdioHasLines(t *testing.T) {
 
 	require.NoError(t, p.in.Close())
 	require.NoError(t, <-p.ended)
+}
+
+func TestAStreamThatBreaks(t *testing.T) {
+	t.Parallel()
+	broken := errors.New("the disk of the pipe is on fire")
+	for name, c := range map[string]struct {
+		close func(p pipes)
+		want  error
+	}{
+		"the reader goes":   {func(p pipes) { _ = p.out.Close() }, nil},
+		"the reader breaks": {func(p pipes) { _ = p.out.CloseWithError(broken) }, broken},
+		"the writer goes":   {func(p pipes) { _ = p.in.Close() }, nil},
+		"the writer breaks": {func(p pipes) { _ = p.in.CloseWithError(broken) }, broken},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			p := w.serveStdio(serverConfig)
+			c.close(p)
+			go func() { _, _ = io.WriteString(p.in, callFrame("get_account_v1", `{"account_id":"a1"}`)+"\n") }()
+			require.ErrorIs(t, <-p.ended, c.want)
+		})
+	}
 }
 
 func TestABatchIsAnsweredWhereTheProtocolHasThem(t *testing.T) {

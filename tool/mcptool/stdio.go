@@ -10,16 +10,20 @@ import (
 	"io"
 	"strconv"
 	"sync"
+	"syscall"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/toolcontract/toolcontract/tool"
 )
 
-// ServeStdio serves one run to one client over in and out, a message a line, until the client closes in, ctx ends (then its error
-// is returned), or a stream breaks. Nothing but the protocol may be written to out; a process says what it has to say on its
-// standard error. When it returns, no call is under way for the client; the dispatcher finishes what was claimed (Close drains it).
-// A message that is not one of the protocol is answered with an error, and the next one is read.
+// ServeStdio serves one run to one client over in and out, a message a line, until the client has gone (nil: in is at its end, or
+// nobody reads out any longer), ctx ends (then its error is returned), or a stream breaks in another way. A message that is not
+// one of the protocol is answered with an error, and the next one is read.
+//
+// When it returns, no call is under way for the client; what was claimed goes on, and the dispatcher's Close waits for it. Two
+// things are the process's own: nothing but the protocol may be written to its standard output, and it must ignore SIGPIPE
+// (signal.Ignore), or a client that is killed can end it in the middle of a commit.
 func ServeStdio(ctx context.Context, run *tool.Run, cfg Config, in io.Reader, out io.Writer) error {
 	if run == nil {
 		return errors.New("mcptool: run: must be set")
@@ -34,22 +38,34 @@ func ServeStdio(ctx context.Context, run *tool.Run, cfg Config, in io.Reader, ou
 	}
 	w := &lineWriter{w: out}
 	r := &lineReader{r: bufio.NewReader(in), limit: cfg.MaxMessage, answer: w}
-	if err := server.Run(ctx, &mcp.IOTransport{Reader: r, Writer: w, MaxLineLength: -1}); err != nil {
-		return fmt.Errorf("mcptool: stdio: %w", err)
+	err = server.Run(ctx, &mcp.IOTransport{Reader: r, Writer: w, MaxLineLength: -1})
+	if err == nil || (ctx.Err() == nil && w.deserted()) {
+		return nil
 	}
-	return nil
+	return fmt.Errorf("mcptool: stdio: %w", err)
 }
 
 // lineWriter keeps the lines of the SDK and of this package apart: each is one Write.
 type lineWriter struct {
-	mu sync.Mutex
-	w  io.Writer
+	mu   sync.Mutex
+	w    io.Writer
+	gone bool // nobody reads any longer
 }
 
 func (w *lineWriter) Write(p []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.w.Write(p)
+	n, err := w.w.Write(p)
+	if errors.Is(err, syscall.EPIPE) || errors.Is(err, io.ErrClosedPipe) {
+		w.gone = true
+	}
+	return n, err
+}
+
+func (w *lineWriter) deserted() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.gone
 }
 
 // Close leaves the stream to whom it belongs.
