@@ -339,6 +339,18 @@ func TestCompatibleLooksEverywhere(t *testing.T) {
 			nil,
 		},
 		{
+			"a branch that looks at every member",
+			in(`{"type":"object","anyOf":[{"additionalProperties":{"type":"integer"}},{"properties":{"a":{"type":"string","maxLength":3}}}],"unevaluatedProperties":false,"maxProperties":3}`, ``),
+			in(`{"type":"object","properties":{"a":{"type":"string","maxLength":3}},"additionalProperties":false,"maxProperties":3}`, ``),
+			[]string{"f.a type", "f additionalProperties", "f additionalProperties"}, nil,
+		},
+		{
+			"a branch that looks at every item",
+			in(`{"type":"array","anyOf":[{"items":{"type":"integer"}},{"prefixItems":[{"type":"string","maxLength":3}]}],"unevaluatedItems":false,"maxItems":3}`, ``),
+			in(`{"type":"array","prefixItems":[{"type":"string","maxLength":3}],"items":false,"maxItems":3}`, ``),
+			[]string{"f[0] type", "f items", "f items"}, nil,
+		},
+		{
 			"a kind that is not among the branches", in(unionOf("a", "b"), ``), in(unionOf("b", "c"), ``),
 			[]string{"f<a> oneOf"},
 			[]string{"f<c> oneOf"},
