@@ -178,7 +178,7 @@ func stricter(s subject, doc []byte) bool {
 // rounded reports whether a float of the subjects would hold another number than is written in doc, and not for a
 // fraction's sake.
 func rounded(doc []byte) bool {
-	bits := map[string]int{"small": 32, "large": 64, "radius": 64}
+	bits := map[string]int{"small": 32, "large": 64, "radius": 64, "ratio": 64}
 	dec := jsontext.NewDecoder(bytes.NewReader(doc))
 	last := ""
 	for {

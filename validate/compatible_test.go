@@ -342,13 +342,15 @@ func TestCompatibleLooksEverywhere(t *testing.T) {
 			"a branch that looks at every member",
 			in(`{"type":"object","anyOf":[{"additionalProperties":{"type":"integer"}},{"properties":{"a":{"type":"string","maxLength":3}}}],"unevaluatedProperties":false,"maxProperties":3}`, ``),
 			in(`{"type":"object","properties":{"a":{"type":"string","maxLength":3}},"additionalProperties":false,"maxProperties":3}`, ``),
-			[]string{"f.a type", "f additionalProperties", "f additionalProperties"}, nil,
+			[]string{"f.a type", "f additionalProperties", "f additionalProperties"},
+			nil,
 		},
 		{
 			"a branch that looks at every item",
 			in(`{"type":"array","anyOf":[{"items":{"type":"integer"}},{"prefixItems":[{"type":"string","maxLength":3}]}],"unevaluatedItems":false,"maxItems":3}`, ``),
 			in(`{"type":"array","prefixItems":[{"type":"string","maxLength":3}],"items":false,"maxItems":3}`, ``),
-			[]string{"f[0] type", "f items", "f items"}, nil,
+			[]string{"f[0] type", "f items", "f items"},
+			nil,
 		},
 		{
 			"a kind that is not among the branches", in(unionOf("a", "b"), ``), in(unionOf("b", "c"), ``),
@@ -421,4 +423,25 @@ func TestCompatibleSeesWhatGoTypesAdd(t *testing.T) {
 	require.Greater(t, proved, 20, "each with itself, and more")
 	require.Equal(t, []string{" type"}, rules(validate.Compatible(list[8].schema, list[2].schema)), "an integer of a document to a uint8")
 	require.Empty(t, validate.Compatible(list[0].schema, list[5].schema), "int8 to float64")
+}
+
+// TestCompatibleForgetsAssumptionsThatFailed: what held only if a comparison under way came out well does not hold when it
+// has not, though another branch of a choice asks the same again.
+func TestCompatibleForgetsAssumptionsThatFailed(t *testing.T) {
+	t.Parallel()
+	object := func(props string) string {
+		return `{"type":"object","properties":{` + props + `},"additionalProperties":false}`
+	}
+	ref := func(name string) string { return `{"$ref":"#/$defs/` + name + `"}` }
+	with := func(z string) string { // the members of bp and one more
+		return `{"type":"object","allOf":[` + ref("bp") + `],"properties":{"z":{"type":"` + z + `"}},"unevaluatedProperties":false}`
+	}
+	defs := `"$defs":{"s":` + object(`"a":`+ref("a")) + `,"a":` + object(`"s":`+ref("s")+`,"z":{"type":"integer"}`) +
+		`,"w":` + object(`"a":`+ref("b")) + `,"b":` + with("boolean") + `,"bp":{"properties":{"s":` + ref("w") + `}}}`
+	document := func(f string) string {
+		return `{"type":"object","properties":{"f":` + f + `},"additionalProperties":false,` + defs + `}`
+	}
+	before := document(object(`"p":` + ref("s") + `,"r":` + ref("a")))
+	after := document(`{"anyOf":[` + object(`"p":`+ref("w")+`,"r":`+ref("a")) + `,` + object(`"p":`+ref("s")+`,"r":`+with("integer")) + `]}`)
+	require.Equal(t, []string{"f anyOf"}, rules(breaks(t, before, after)))
 }

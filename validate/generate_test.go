@@ -4,6 +4,7 @@ import (
 	"encoding/json/jsontext"
 	"encoding/json/v2"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -280,12 +281,11 @@ func (g *generator) object(s map[string]any, depth int) string {
 	props, _ := s["properties"].(map[string]any)
 	required, _ := s["required"].([]any)
 	names := make([]string, 0, len(props))
-	for name := range props {
+	for _, name := range slices.Sorted(maps.Keys(props)) { // the same seed, the same document
 		if slices.Contains(required, any(name)) && !g.fault() || depth < 7 && g.IntN(2) == 0 {
 			names = append(names, name)
 		}
 	}
-	slices.Sort(names)
 	if g.IntN(2) == 0 {
 		g.Shuffle(len(names), func(i, k int) { names[i], names[k] = names[k], names[i] })
 	}
@@ -305,12 +305,7 @@ func (g *generator) object(s map[string]any, depth int) string {
 		}
 	}
 	patterns, _ := s["patternProperties"].(map[string]any)
-	sources := make([]string, 0, len(patterns))
-	for source := range patterns {
-		sources = append(sources, source)
-	}
-	slices.Sort(sources)
-	for _, source := range sources {
+	for _, source := range slices.Sorted(maps.Keys(patterns)) {
 		name := strings.TrimRight(strings.TrimLeft(source, "^"), "[]0-9+*?$")
 		if sub, ok := patterns[source].(map[string]any); ok && depth < 6 && g.IntN(2) == 0 {
 			add(name+[]string{"", "1", "2"}[g.IntN(3)], g.value(sub, depth+1))
