@@ -245,7 +245,7 @@ func (c *containment) someWay(sub, sup []*node, s shape, ways []shape) outcome {
 		}
 	}
 	rule := "anyOf"
-	if unions {
+	if unions || len(near[0].except) > 0 {
 		rule = "oneOf"
 	}
 	return c.differs("", rule, c.choice(sub), c.choice(sup))
