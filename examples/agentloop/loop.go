@@ -6,10 +6,10 @@ import (
 	"encoding/json/v2"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/toolcontract/toolcontract/envelope"
+	"github.com/toolcontract/toolcontract/redact"
 )
 
 // turn is what a model said in one go: a message for the conversation, and in it calls, or the answer.
@@ -115,7 +115,7 @@ func (h *host) approval(ctx context.Context, proposal string) error {
 
 func (h *host) tell(r envelope.Result) {
 	if r.OK {
-		h.say("       ← ok %s", r.Data)
+		h.say("       ← ok %s", redact.Visible(string(r.Data)))
 		return
 	}
 	text, err := json.Marshal(r.Error)
@@ -125,15 +125,10 @@ func (h *host) tell(r envelope.Result) {
 	h.say("       ← %s %s", r.Error.Code, text)
 }
 
-// line is text of a model, on one line and without control characters: a terminal is shown it.
+// line is text of a model, as a terminal may be shown it: what cannot be seen is written out, and it has an end.
 func line(text string) string {
 	const most = 200
-	text = strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f {
-			return ' '
-		}
-		return r
-	}, strings.ToValidUTF8(text, "\ufffd"))
+	text = redact.Visible(text)
 	if runes := []rune(text); len(runes) > most {
 		return string(runes[:most]) + "…"
 	}

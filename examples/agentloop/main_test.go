@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/toolcontract/toolcontract/approval"
 	"github.com/toolcontract/toolcontract/tool"
 	"github.com/toolcontract/toolcontract/tool/export/exporttest"
 )
@@ -114,6 +116,41 @@ func TestArguments(t *testing.T) {
 			require.Contains(t, complaints.String(), c.says)
 		})
 	}
+}
+
+// A person who says no is the end of it: the model is told, and the price stays.
+func TestAPersonWhoSaysNo(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	var approvals approval.Store
+	s := settings{provider: scripted, address: "127.0.0.1:0", calls: 20, tokens: 100_000, patience: time.Minute}
+	h, err := newHost(t.Context(), s, &out, func(cfg *tool.Config) error { approvals = cfg.Approvals; return nil })
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, h.close(t.Context())) })
+	h.decide = func(ctx context.Context, proposal string) error {
+		rec, err := approvals.Find(ctx, tenant, proposal)
+		if err == nil {
+			_, err = h.dispatcher.Decide(ctx, tenant, proposal, approval.Decision{By: lea(), Reason: "Not today.", Digest: rec.Proposal.Digest})
+		}
+		return err
+	}
+	m, err := h.newModel(t.Context(), s, none)
+	require.NoError(t, err)
+	_, err = h.answer(t.Context(), m, "Set the price.")
+	require.ErrorIs(t, err, errNoAnswer, "the script knows no way on from here")
+	require.Contains(t, out.String(), "person   rejected")
+	require.Contains(t, out.String(), "← APPROVAL_REJECTED")
+	require.Contains(t, out.String(), `"reason":"Not today."`)
+	a, err := h.shop.article(t.Context(), "A-77")
+	require.NoError(t, err)
+	require.Equal(t, 8990, a.Cents)
+}
+
+func TestTextOfAModelIsShownWithItsHiddenCharacters(t *testing.T) {
+	t.Parallel()
+	require.NotContains(t, line("a\x1b[2Jb\u202ec"), "\x1b")
+	require.Contains(t, line("a\u202ec"), "U+202E")
+	require.LessOrEqual(t, len([]rune(line(strings.Repeat("é", 1000)))), 201)
 }
 
 // Only who has the key is let in to the page: the model and other programs of the machine are nobody.
