@@ -72,7 +72,7 @@ func TestCancelKeepsItsClaimWhileTheProviderThinks(t *testing.T) {
 		refuses(t, s.commit(id), envelope.InProgress, "")
 		others := make(chan error, 1)
 		go func() {
-			time.Sleep(15 * time.Second)                                                        // the lease is ten
+			time.Sleep(15 * time.Second) // the lease is ten
 			_, err := w.ledger.ClaimOpen(context.Background(), key(id), "another", time.Minute)
 			others <- err
 		}()
@@ -88,7 +88,7 @@ func TestCancelOfWhatEndedMeanwhile(t *testing.T) {
 		var s *session
 		var id string
 		w.runs(5*time.Second, func() tool.Stopped {
-			time.Sleep(6 * time.Second)                                    // its time to run is over: unknown, and the claim is another's
+			time.Sleep(6 * time.Second) // its time to run is over: unknown, and the claim is another's
 			_, err := s.d.Resolve(context.Background(), key(id), operator,
 				idem.Resolution{State: idem.Succeeded, Reason: "seen in the journal", Evidence: "journal 4711"})
 			require.NoError(t, err)

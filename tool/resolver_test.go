@@ -138,7 +138,7 @@ func TestStatusKeepsItsClaimWhileTheProviderThinks(t *testing.T) {
 		refuses(t, s.commit(id), envelope.OutcomeUnknown, "the answer is lost")
 		others := make(chan error, 1)
 		go func() {
-			time.Sleep(15 * time.Second)                                                        // the lease is ten
+			time.Sleep(15 * time.Second) // the lease is ten
 			_, err := w.ledger.ClaimOpen(context.Background(), key(id), "another", time.Minute)
 			others <- err
 		}()
@@ -211,7 +211,7 @@ func TestLateAnswerOfAnAskerIsNoRefusalOfTheRequest(t *testing.T) {
 		refuses(t, s.commit(id), envelope.OutcomeUnknown, "the answer is lost")
 		l.finishing.set(func(idem.Outcome) error {
 			l.finishing.off()
-			time.Sleep(6 * time.Second)                                                             // longer than the lease
+			time.Sleep(6 * time.Second) // longer than the lease
 			other, err := w.ledger.ClaimOpen(context.Background(), key(id), "another", time.Minute)
 			require.NoError(t, err)
 			go func() {

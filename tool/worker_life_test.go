@@ -70,6 +70,7 @@ func TestBusyWorkerSweepsAndPurges(t *testing.T) {
 		time.Sleep(5 * time.Minute)
 		_, err = w.ledger.Find(t.Context(), key(old))
 		require.ErrorIs(t, err, idem.ErrNotFound, "after twenty minutes the tombstone goes")
+		synctest.Wait()
 		require.Equal(t, int32(22), q.purges.Load(), "at the start and each minute")
 		require.Equal(t, idem.Dispatching, w.state(slow))
 		stop()
