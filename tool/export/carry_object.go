@@ -30,7 +30,10 @@ func (m *mover) object(out object, n *nulls) object {
 				if required[name] {
 					return append(m.whole("a member that is required and not admitted"), entry{"type", "object"})
 				}
-				continue // closed objects admit no member that is not named; of open ones nothing is lost that could be said
+				if !closed { // a closed object admits no member that is not named
+					m.without(name)
+				}
+				continue
 			}
 			within := &nulls{}
 			schema := m.c.schema(sub{value, envelope.Member(m.s.path, name), m.s.optional || !required[name]}, within)
@@ -52,7 +55,9 @@ func (m *mover) object(out object, n *nulls) object {
 		}
 		m.lose("required", m.s.member("required").raw())
 	}
-	out = append(out, entry{"properties", members})
+	if len(members) > 0 || !m.c.subset.open { // Gemini has refused properties that are empty
+		out = append(out, entry{"properties", members})
+	}
 	if len(must) > 0 || m.c.subset.all {
 		out = append(out, entry{"required", must})
 	}
@@ -64,6 +69,13 @@ func (m *mover) object(out object, n *nulls) object {
 		out = append(out, entry{"propertyOrdering", order})
 	}
 	return m.others(out, closed)
+}
+
+// without moves into the description that an open object has not a certain member.
+func (m *mover) without(name string) {
+	text := "no member " + name
+	m.moved = append(m.moved, text)
+	m.c.lose(m.s.path, "properties", text)
 }
 
 // others says what else an object may hold.

@@ -36,8 +36,8 @@ func Gemini(tools []tool.Published) (*Export, error) {
 		wrap: func(definitions list) any { return list{object{{"functionDeclarations", definitions}}} },
 		define: func(name, description string, schema any, _ bool) object {
 			out := append(make(object, 0, 3), entry{"name", name}, entry{"description", description})
-			if s, ok := schema.(object); ok {
-				if members, ok := s.get("properties").(object); ok && len(members) == 0 && s.get("description") == nil {
+			if s, ok := schema.(object); ok && s.get("properties") == nil && s.get("description") == nil {
+				if _, typed := s.get("additionalProperties").(object); !typed {
 					return out
 				}
 			}

@@ -180,6 +180,8 @@ func TestEveryLossIsInTheDescription(t *testing.T) {
 		{export.Anthropic, `{"type":"array","items":{"type":"string"},"minItems":2,"maxItems":1,"uniqueItems":true}`, `"value":{"description":"At least 2 items; at most 1 item; no item twice.","type":"array","items":{"type":"string"}}`, []string{"minItems", "maxItems", "uniqueItems"}},
 		{export.OpenAI, `{"type":"array","items":{"type":"string"},"contains":{"const":"a"}}`, `"description":"JSON Schema contains: {\"const\":\"a\"}."`, []string{"contains"}},
 		{export.Gemini, `{"type":"boolean","const":true}`, `"value":{"description":"Always true.","type":"boolean"}`, []string{"const"}},
+		{export.Gemini, `{"type":"object","properties":{"a":false,"b":{"type":"string"}},"maxProperties":3}`, `"value":{"description":"No member a; at most 3 members.","type":"object","properties":{"b":{"type":"string"}}}`, []string{"properties", "maxProperties"}},
+		{export.Gemini, `{"type":"object","additionalProperties":{"type":"string"},"maxProperties":3}`, `"value":{"description":"At most 3 members.","type":"object","additionalProperties":{"type":"string"}}`, []string{"maxProperties"}},
 		{export.OpenAI, `{"const":7}`, `"value":{"type":"integer","enum":[7]}`, nil},
 		{export.OpenAI, `{"enum":["a",1,null]}`, `"value":{"anyOf":[{"type":"string","enum":["a"]},{"type":"integer","enum":[1]},{"type":"null"}]}`, nil},
 		{export.Anthropic, `{"oneOf":[{"type":"string"},{"type":"integer"}]}`, `"value":{"description":"Exactly one of the forms.","anyOf":[{"type":"string"},{"type":"integer"}]}`, []string{"oneOf"}},
