@@ -355,12 +355,14 @@ func TestCompatibleLooksEverywhere(t *testing.T) {
 		{
 			"two branches of which one must hold", in(`{"type":"integer","minimum":0}`, ``),
 			in(`{"oneOf":[{"type":"integer","minimum":0},{"type":"integer","minimum":5}]}`, ``),
-			[]string{"f oneOf"}, nil,
+			[]string{"f oneOf"},
+			nil,
 		},
 		{
 			"two branches of which one does hold", in(`{"type":"integer","minimum":5,"maximum":9}`, ``),
 			in(`{"oneOf":[{"type":"integer","maximum":4},{"type":"integer","minimum":5,"maximum":9}]}`, ``),
-			nil, []string{"f minimum"},
+			nil,
+			[]string{"f minimum"},
 		},
 		{
 			"a kind that is not among the branches", in(unionOf("a", "b"), ``), in(unionOf("b", "c"), ``),
