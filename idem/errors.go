@@ -16,6 +16,10 @@ var (
 	ErrGone     = errors.New("idem: the operation is no longer kept")
 )
 
+// ErrSealed says that a sealed part of an operation does not open: it was altered, its key is lost, or the key service is
+// away. Nothing of it is sent or replayed.
+var ErrSealed = errors.New("idem: a sealed part does not open")
+
 // ErrInvalid says that an argument is faulty and nothing was done.
 var ErrInvalid = errors.New("idem: invalid argument")
 

@@ -20,6 +20,10 @@ import (
 //
 // A key that was purged answers [Gone] (ErrGone) from every method, one that never was ErrNotFound.
 //
+// Where a sealed part of an operation does not open, the claims and every answer from its record are refused with
+// [ErrSealed]; the lists and Find still show it (Record.Sealed), and Close and Resolve end it, so that one row that was
+// altered hides no other and can be done away with.
+//
 // The resource of a command is a row of its own, (sequence, open operation), (0, none) when never seen. Claim and a
 // T1b Admit raise the sequence and set the open operation; a terminal state and a NotSent raise it and clear the open
 // operation, only where it names this one; closing a pending operation leaves it alone.
@@ -39,7 +43,9 @@ type Ledger interface {
 	// past ExpiresIn the operation becomes expired (T3) and the answer is ErrState; ErrSequence when the resource's
 	// sequence is not the command's; ErrBusy when the resource is open or a restore waits for an operator; ErrAttempts when all attempts are
 	// used (close it as denied); ErrBusy during the back-off after a NotSent (Record.AvailableIn says how long).
-	// The outbox offers the row again at the lease's end. A lease of zero or less is ErrInvalid, here and below.
+	// The outbox offers the row again at the lease's end. A lease of zero or less is ErrInvalid, here and below. Where the
+	// body does not open the answer is ErrSealed, and the claim was given back with a back-off of the lease; ClaimOpen and
+	// Resend do the same.
 	Claim(ctx context.Context, k Key, worker string, lease time.Duration) (Claim, error)
 
 	// Renew makes the claim's lease end lease from now; a Resend's not beyond the provider's window. ErrFenced when the
@@ -90,7 +96,8 @@ type Ledger interface {
 	// Open lists a run's operations that are not terminal.
 	Open(ctx context.Context, tenant, run string, page Page) ([]Record, string, error)
 
-	// Find returns the operation. Of a purged one the record holds Key and State beside the [Gone] error.
+	// Find returns the operation. Of a purged one the record holds Key and State beside the [Gone] error. Where a sealed
+	// part does not open the error is [ErrSealed], beside the record without that part.
 	Find(ctx context.Context, k Key) (Record, error)
 
 	// Resource returns the resource's sequence and the operation that is open on it, empty for none.

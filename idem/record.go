@@ -19,6 +19,9 @@ type Record struct {
 	Resolution *Resolution     // of an operator; nil when there was none
 	CreatedAt  time.Time       //
 	UpdatedAt  time.Time       // of the last change of state or claim
+	// Sealed is nil, or the ErrSealed that names the parts which did not open: they are left out, all others are there.
+	// Such a record is to be shown, never to be answered from.
+	Sealed error
 	// AvailableIn is how long to wait before something can change it: the rest of a live lease, the back-off of a
 	// pending or unknown operation, the time to the next poll of a running one. Zero: nothing to wait for.
 	AvailableIn time.Duration

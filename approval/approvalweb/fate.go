@@ -45,6 +45,8 @@ func (h *Handler) fate(ctx context.Context, v view) fate {
 		return f
 	case errors.Is(err, idem.ErrGone): // the state alone is left
 		op.Result, op.Failure = nil, nil
+	case errors.Is(err, idem.ErrSealed): // its state is known
+		h.failed("ledger", err)
 	case err != nil:
 		h.failed("ledger", err)
 		f.Words += " What became of it could not be read just now."
@@ -121,6 +123,9 @@ func outcome(op idem.Record) fate {
 			Tone: "doubt", Heading: "Nobody knows yet whether it was carried out",
 			Words: "It was sent, and the answer was lost: it may have had its effect. Do not repeat it by other means. It is resolved by evidence, or by an operator.",
 		}
+	}
+	if op.Sealed != nil {
+		f.Words += " Parts of its record do not open: they were altered, or their key is not there. What is shown here is the rest."
 	}
 	f.Facts = outcomeFacts(op)
 	return f

@@ -73,6 +73,9 @@ func (h *Handler) operationRow(ctx context.Context, op idem.Record) operationRow
 		Address: h.operationPath(op.Command.Key.Operation), Tool: op.Command.Tool, Operation: op.Command.Key.Operation,
 		Since: op.CreatedAt, Attempts: count(len(op.Attempts), "attempt"), Late: count(len(op.Evidence), "late answer"),
 	}
+	if op.Sealed != nil {
+		row.Late += "; parts do not open"
+	}
 	if rec, err := h.cfg.Approvals.Find(ctx, op.Command.Key.Tenant, op.Command.Proposal); err == nil {
 		row.Summary = rec.Proposal.Summary
 	}
@@ -124,6 +127,8 @@ func (h *Handler) loadOperation(ctx context.Context, by approval.Principal, id s
 		return idem.Record{}, notFound
 	case errors.Is(err, idem.ErrGone):
 		return idem.Record{}, forgotten
+	case errors.Is(err, idem.ErrSealed): // it can be resolved all the same
+		h.failed("ledger", err)
 	case err != nil:
 		h.failed("ledger", err)
 		return idem.Record{}, notAsked

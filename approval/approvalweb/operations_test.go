@@ -67,6 +67,44 @@ func (d *desk) lost(alter ...func(*approval.Proposal)) (approval.Proposal, idem.
 	return p, c
 }
 
+// unopened is a ledger in which nothing that is sealed opens.
+type unopened struct{ idem.Ledger }
+
+func (unopened) without(r idem.Record) idem.Record {
+	r.Command.Body, r.Result, r.Sealed = nil, nil, idem.ErrSealed
+	return r
+}
+
+func (u unopened) Find(ctx context.Context, k idem.Key) (idem.Record, error) {
+	r, err := u.Ledger.Find(ctx, k)
+	if err != nil {
+		return r, err
+	}
+	return u.without(r), idem.ErrSealed
+}
+
+func (u unopened) Unknown(ctx context.Context, tenant string, page idem.Page) ([]idem.Record, string, error) {
+	rs, next, err := u.Ledger.Unknown(ctx, tenant, page)
+	for i := range rs {
+		rs[i] = u.without(rs[i])
+	}
+	return rs, next, err
+}
+
+// An operation whose body was altered is in the queue, says so, and can be resolved.
+func TestOperationThatDoesNotOpen(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	p, _ := d.lost()
+	d.config.Ledger = unopened{d.ledger}
+	olga := d.visit("olga")
+	olga.get("/approvals/operations").says(http.StatusOK, operationAt(p), "1 attempt, 0 late answers; parts do not open")
+	page := olga.get(operationAt(p)).says(http.StatusOK, "Nobody knows yet", "Parts of its record do not open", "Say what became of it")
+	d.visit("grace").get(at(p)).says(http.StatusOK, "Nobody knows yet", "Parts of its record do not open")
+	olga.post(operationAt(p)+"/resolve", answers(page.form(), "succeeded", "seen at the provider", "ticket 4"))
+	require.Equal(t, idem.Succeeded, d.state(p))
+}
+
 func (d *desk) state(p approval.Proposal) idem.State {
 	d.t.Helper()
 	rec, err := d.ledger.Find(d.t.Context(), operationOf(p))

@@ -467,8 +467,10 @@ func otherFlaws() map[string]flaw {
 				return l.Finish(context.WithoutCancel(ctx), c, out)
 			}
 		}),
-		"border/copies": {alias: true},
-		"border/wake":   {wrap: func(l idem.Ledger) idem.Ledger { return deaf{l} }},
+		"sealed/shown":   {hides: true},
+		"sealed/refused": {opens: true},
+		"border/copies":  {alias: true},
+		"border/wake":    {wrap: func(l idem.Ledger) idem.Ledger { return deaf{l} }},
 		"durable/all": {reopen: func(s *sketch) {
 			for _, sl := range s.slots {
 				sl.Open = ""

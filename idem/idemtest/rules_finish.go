@@ -95,8 +95,15 @@ func finishOther(p *play) {
 	other := succeeded()
 	other.Result = jsontext.Value(`{"version":"19"}`)
 	for i, c := range []struct{ first, then idem.Outcome }{
-		{succeeded(), unknown()}, {succeeded(), failed()}, {succeeded(), other}, {failed(), succeeded()}, {notSent(), succeeded()},
-		{notSent(), unknown()}, {unknown(), notSent()}, {unknown(), running()}, {running(), idem.Outcome{State: idem.Running, Receipt: "job-2"}},
+		{succeeded(), unknown()},
+		{succeeded(), failed()},
+		{succeeded(), other},
+		{failed(), succeeded()},
+		{notSent(), succeeded()},
+		{notSent(), unknown()},
+		{unknown(), notSent()},
+		{unknown(), running()},
+		{running(), idem.Outcome{State: idem.Running, Receipt: "job-2"}},
 	} {
 		cmd := on(fmt.Sprint("r-", i), fmt.Sprint("op_", i))
 		claim := p.dispatch(cmd)

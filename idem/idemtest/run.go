@@ -18,6 +18,8 @@ type Subject struct {
 	Advance func(d time.Duration)
 	// Peer opens another handle on the same data, as another process would.
 	Peer func() (idem.Ledger, error)
+	// Spoil alters what is sealed of an operation, where it is stored, so that nothing of it opens any more.
+	Spoil func(k idem.Key) error
 	// Reopen closes all handles as a stopped process would, and opens the data again.
 	Reopen func() (idem.Ledger, error)
 }
@@ -78,6 +80,7 @@ const (
 	clock   need = 1 << iota
 	peer
 	reopen
+	spoil
 )
 
 type rule struct {
@@ -92,6 +95,8 @@ func (r rule) lacks(s Subject) string {
 		return "clock that can be moved (Advance)"
 	case r.needs&peer != 0 && s.Peer == nil:
 		return "second handle (Peer)"
+	case r.needs&spoil != 0 && s.Spoil == nil:
+		return "way to alter what is sealed (Spoil)"
 	case r.needs&reopen != 0 && s.Reopen == nil:
 		return "way to be opened again (Reopen)"
 	}
@@ -111,7 +116,7 @@ func rules() []rule {
 	var all []rule
 	for _, group := range [][]rule{
 		admission(), forgotten(), claims(), leases(), finishes(), proofs(), resources(), runnings(), openClaims(), resends(),
-		closings(), outbox(), lists(), operators(), retention(), restores(), borders(), handles(),
+		closings(), outbox(), lists(), operators(), retention(), restores(), sealings(), borders(), handles(),
 	} {
 		all = append(all, group...)
 	}

@@ -34,6 +34,7 @@ type row struct {
 	attempts []idem.Attempt
 	evidence []idem.Evidence
 	tomb     bool
+	spoilt   bool
 }
 
 // step is a transition under way, as a flaw sees it.
@@ -67,6 +68,8 @@ type flaw struct {
 	sweepAll   bool
 	pages      bool
 	alias      bool
+	hides      bool
+	opens      bool
 	wrap       func(idem.Ledger) idem.Ledger
 	peer       func(*sketch) idem.Ledger
 	reopen     func(*sketch)
@@ -88,6 +91,14 @@ func newSketch(f flaw) idemtest.Subject {
 				return f.peer(s), nil
 			}
 			return wrap(s), nil
+		},
+		Spoil: func(k idem.Key) error {
+			r := s.rows[k]
+			if r == nil {
+				return idem.ErrNotFound
+			}
+			r.spoilt = true
+			return nil
 		},
 		Reopen: func() (idem.Ledger, error) {
 			if f.reopen != nil {
@@ -144,6 +155,12 @@ func (r *row) keepAttempt() {
 func (r *row) record(now time.Time, alias bool) idem.Record {
 	r.keepAttempt()
 	rec := r.Record(now, slices.Clone(r.attempts), slices.Clone(r.evidence))
+	if r.spoilt {
+		rec.Command.Body, rec.Result, rec.Sealed = nil, nil, idem.ErrSealed
+		for i := range rec.Evidence {
+			rec.Evidence[i].Outcome.Result = nil
+		}
+	}
 	if alias {
 		rec.Command.Body, rec.Command.Meta, rec.Result = r.Command.Body, r.Command.Meta, r.Result
 	}
@@ -190,7 +207,7 @@ func (s *sketch) Admit(ctx context.Context, c idem.Command, consumed bool) (idem
 		return nil
 	})
 	if err != idem.ErrNotFound { //nolint:errorlint // with's own value
-		return rec, how, err
+		return rec, how, cmp.Or(err, rec.Sealed)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -221,12 +238,18 @@ func (s *sketch) Admit(ctx context.Context, c idem.Command, consumed bool) (idem
 
 func (s *sketch) take(ctx context.Context, op string, c *idem.Claim, f func(st *step) (idem.Claim, error)) (idem.Claim, error) {
 	var given idem.Claim
+	spoilt := false
 	_, err := s.with(ctx, &step{op: op, claim: c, given: &given}, c.Key, func(st *step) (err error) {
 		given, err = f(st)
+		spoilt = op != "Renew" && st.e.spoilt && !s.flaw.opens
 		return err
 	})
 	if err != nil {
 		return idem.Claim{}, err
+	}
+	if spoilt {
+		_, err := s.Finish(ctx, given, idem.Outcome{State: idem.Pending, RetryAfter: given.Lease})
+		return idem.Claim{}, cmp.Or(err, idem.ErrSealed)
 	}
 	return given, nil
 }
@@ -274,7 +297,8 @@ func (s *sketch) Close(ctx context.Context, k idem.Key, to idem.State, reason en
 }
 
 func (s *sketch) Find(ctx context.Context, k idem.Key) (idem.Record, error) {
-	return s.with(ctx, &step{op: "Find"}, k, func(*step) error { return nil })
+	rec, err := s.with(ctx, &step{op: "Find"}, k, func(*step) error { return nil })
+	return rec, cmp.Or(err, rec.Sealed)
 }
 
 func (s *sketch) Resource(_ context.Context, tenant, resource string) (int64, string, error) {
@@ -376,7 +400,11 @@ func (s *sketch) list(list, tenant, run string, page idem.Page) ([]idem.Record, 
 	}
 	var out []idem.Record
 	for _, r := range rs {
-		out = append(out, r.record(now, false))
+		rec := r.record(now, false)
+		if rec.Sealed != nil && s.flaw.hides {
+			return nil, "", rec.Sealed
+		}
+		out = append(out, rec)
 	}
 	return out, next, nil
 }

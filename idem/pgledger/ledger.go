@@ -121,11 +121,7 @@ func (l *Ledger) Close(ctx context.Context, k idem.Key, to idem.State, reason en
 	if v.Row == nil {
 		return idem.Record{}, refusal
 	}
-	rec, err := l.vault.Record(ctx, v)
-	if err != nil {
-		return idem.Record{}, wrap("close", err)
-	}
-	return rec, refusal
+	return l.vault.Show(ctx, v), refusal
 }
 
 // Resolve implements [idem.Ledger].
@@ -143,8 +139,7 @@ func (l *Ledger) Resolve(ctx context.Context, k idem.Key, res idem.Resolution) (
 	if err != nil {
 		return idem.Record{}, err
 	}
-	rec, err := l.vault.Record(ctx, v)
-	return rec, wrap("resolve", err)
+	return l.vault.Show(ctx, v), nil
 }
 
 // Find implements [idem.Ledger].

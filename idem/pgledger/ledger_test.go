@@ -105,13 +105,26 @@ func (s *server) advance(d time.Duration) {
 	require.NoError(s.t, err)
 }
 
+// spoil alters all that is sealed of an operation.
+func (s *server) spoil(k idem.Key) error {
+	for _, sql := range []string{
+		`UPDATE agent_command SET body = overlay(body placing '\x00' from 1), result = overlay(result placing '\x00' from 1), failure = overlay(failure placing '\x00' from 1)`,
+		`UPDATE agent_evidence SET result = overlay(result placing '\x00' from 1), failure = overlay(failure placing '\x00' from 1)`,
+	} {
+		if _, err := s.hands.Exec(s.t.Context(), sql+" WHERE tenant_id = $1 AND operation_id = $2", k.Tenant, k.Operation); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func subject(t *testing.T) idemtest.Subject {
 	t.Helper()
 	s := newServer(t)
 	l, err := s.open()
 	require.NoError(t, err)
 	return idemtest.Subject{
-		Ledger: l, Advance: s.advance, Peer: s.open,
+		Ledger: l, Advance: s.advance, Peer: s.open, Spoil: s.spoil,
 		Reopen: func() (idem.Ledger, error) { s.shut(); return s.open() },
 	}
 }

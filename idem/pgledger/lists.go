@@ -78,9 +78,10 @@ func (l *Ledger) list(ctx context.Context, tenant string, page idem.Page, query 
 	}
 	recs := make([]idem.Record, len(vs))
 	for i, v := range vs {
-		if recs[i], err = l.vault.Record(ctx, v); err != nil {
-			return nil, "", wrap("list", err)
-		}
+		recs[i] = l.vault.Show(ctx, v)
+	}
+	if err := ctx.Err(); err != nil { // nothing opens any more
+		return nil, "", wrap("list", err)
 	}
 	return recs, next, nil
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"strconv"
+
+	"github.com/toolcontract/toolcontract/idem"
 )
 
 // Advance makes the file's clock, for every handle opened by OpenMoved, run ahead of the machine's.
@@ -41,4 +43,13 @@ func ReadBack(ctx context.Context, db *sql.DB) error { return readBack(ctx, db, 
 func (l *Ledger) Version(ctx context.Context, v int) error {
 	_, err := l.writer.ExecContext(ctx, "INSERT INTO ledger_schema VALUES (?)", v)
 	return err
+}
+
+// Spoil alters all that is sealed of an operation.
+func (l *Ledger) Spoil(ctx context.Context, k idem.Key) error {
+	const of = " WHERE tenant_id = ? AND operation_id = ?"
+	return run(ctx, l.writer,
+		stmt{"UPDATE agent_command SET body = zeroblob(length(body)), result = zeroblob(length(result)), failure = zeroblob(length(failure))" + of, []any{k.Tenant, k.Operation}},
+		stmt{"UPDATE agent_evidence SET result = zeroblob(length(result)), failure = zeroblob(length(failure))" + of, []any{k.Tenant, k.Operation}},
+	)
 }

@@ -106,7 +106,7 @@ func TestFinishTx(t *testing.T) {
 	_, err = l.ClaimOpen(t.Context(), c.Key, "resolver", time.Hour)
 	require.NoError(t, err)
 	fenced("another holds the row")
-	require.NoError(t, l.Advance(t.Context(), (2 * time.Hour).Milliseconds()))
+	require.NoError(t, l.Advance(t.Context(), (2*time.Hour).Milliseconds()))
 	_, err = l.Resolve(t.Context(), c.Key, idem.Resolution{State: idem.Failed, By: "olga", Reason: "gave up", Evidence: "log"})
 	require.NoError(t, err)
 	fenced("an operator has said that it failed")

@@ -60,6 +60,7 @@ func subject(t *testing.T) idemtest.Subject {
 		Ledger:  l,
 		Advance: func(d time.Duration) { require.NoError(t, o.all[0].Advance(t.Context(), d.Milliseconds())) },
 		Peer:    o.open,
+		Spoil:   func(k idem.Key) error { return o.all[0].Spoil(o.t.Context(), k) },
 		Reopen:  func() (idem.Ledger, error) { o.shut(); return o.open() },
 	}
 }

@@ -49,9 +49,13 @@ func (v Vault) SealBody(ctx context.Context, k idem.Key, body []byte) ([]byte, e
 	return v.seal(ctx, k, "body", body)
 }
 
-// OpenBody opens a command's body.
+// OpenBody opens a command's body; where it does not open it is idem.ErrSealed.
 func (v Vault) OpenBody(ctx context.Context, k idem.Key, sealed []byte) ([]byte, error) {
-	return v.open(ctx, k, "body", sealed)
+	b, err := v.open(ctx, k, "body", sealed)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", idem.ErrSealed, err)
+	}
+	return b, nil
 }
 
 // SealOutcome seals what an operation ends with.
@@ -103,59 +107,73 @@ func (v Vault) SealResolution(ctx context.Context, k idem.Key, r idem.Resolution
 	return s, err
 }
 
-// Record opens all of a view, outside of any transaction.
+// Record opens all of a view, outside of any transaction. Beside an idem.ErrSealed it is there without what did not open.
 func (v Vault) Record(ctx context.Context, w View) (idem.Record, error) {
-	if err := v.unseal(ctx, w.Row); err != nil {
-		return idem.Record{}, err
-	}
-	k := w.Command.Key
+	rec := v.Show(ctx, w)
+	return rec, rec.Sealed
+}
+
+// Show is Record for those who look: what did not open is named in the record.
+func (v Vault) Show(ctx context.Context, w View) idem.Record {
+	o := opening{v: v, ctx: ctx, k: w.Command.Key}
+	o.row(w.Row)
 	evidence := make([]idem.Evidence, len(w.Kept))
 	for i, e := range w.Kept {
-		var err error
-		if e.Outcome.Result, err = v.open(ctx, k, place(e.Evidence)+"result", e.Sealed.Result); err != nil {
-			return idem.Record{}, err
-		}
-		if e.Outcome.Failure, err = v.openFailure(ctx, k, place(e.Evidence)+"failure", e.Sealed.Failure); err != nil {
-			return idem.Record{}, err
-		}
+		e.Outcome.Result = o.bytes(place(e.Evidence)+"result", e.Sealed.Result)
+		e.Outcome.Failure = o.failure(place(e.Evidence)+"failure", e.Sealed.Failure)
 		evidence[i] = e.Evidence
 	}
-	return w.Record(w.Now, w.Attempts, evidence), nil
+	rec := w.Record(w.Now, w.Attempts, evidence)
+	if err := errors.Join(o.errs...); err != nil {
+		rec.Sealed = fmt.Errorf("%w: %w", idem.ErrSealed, err)
+	}
+	return rec
 }
 
-func (v Vault) unseal(ctx context.Context, r *Row) (err error) {
-	k := r.Command.Key
-	if r.Command.Body, err = v.OpenBody(ctx, k, r.Sealed.Body); err != nil {
-		return err
-	}
-	if r.Result, err = v.open(ctx, k, "result", r.Sealed.Result); err != nil {
-		return err
-	}
-	if r.Sealed.Failure != nil {
-		if r.Failure, err = v.openFailure(ctx, k, "failure", r.Sealed.Failure); err != nil {
-			return err
-		}
-	}
-	b, err := v.open(ctx, k, "word", r.Sealed.Word)
-	if b == nil || err != nil {
-		return err
-	}
-	var w word
-	if err := json.Unmarshal(b, &w); err != nil {
-		return errors.New("open word: not a resolution")
-	}
-	r.Resolution = &idem.Resolution{State: w.State, Result: r.Result, Failure: r.Failure, By: w.By, Reason: w.Reason, Evidence: w.Evidence}
-	return nil
+// opening opens one row's parts and remembers which did not.
+type opening struct {
+	v    Vault
+	ctx  context.Context //nolint:containedctx // lives as long as one call
+	k    idem.Key
+	errs []error
 }
 
-func (v Vault) openFailure(ctx context.Context, k idem.Key, column string, sealed []byte) (*envelope.Error, error) {
-	b, err := v.open(ctx, k, column, sealed)
-	if b == nil || err != nil {
-		return nil, err
+func (o *opening) bytes(column string, sealed []byte) []byte {
+	b, err := o.v.open(o.ctx, o.k, column, sealed)
+	if err != nil {
+		o.errs = append(o.errs, err)
+		return nil
+	}
+	return b
+}
+
+func (o *opening) failure(column string, sealed []byte) *envelope.Error {
+	b := o.bytes(column, sealed)
+	if b == nil {
+		return nil
 	}
 	f := new(envelope.Error)
 	if err := json.Unmarshal(b, f); err != nil {
-		return nil, errors.New("open " + column + ": not a failure")
+		o.errs = append(o.errs, errors.New("open "+column+": not a failure"))
+		return nil
 	}
-	return f, nil
+	return f
+}
+
+func (o *opening) row(r *Row) {
+	r.Command.Body = o.bytes("body", r.Sealed.Body)
+	r.Result = o.bytes("result", r.Sealed.Result)
+	if r.Sealed.Failure != nil {
+		r.Failure = o.failure("failure", r.Sealed.Failure)
+	}
+	b := o.bytes("word", r.Sealed.Word)
+	if b == nil {
+		return
+	}
+	var w word
+	if err := json.Unmarshal(b, &w); err != nil {
+		o.errs = append(o.errs, errors.New("open word: not a resolution"))
+		return
+	}
+	r.Resolution = &idem.Resolution{State: w.State, Result: r.Result, Failure: r.Failure, By: w.By, Reason: w.Reason, Evidence: w.Evidence}
 }
