@@ -7,12 +7,11 @@ import (
 	"strings"
 	"time"
 	"unicode"
-	"unicode/utf8"
+
+	"github.com/toolcontract/toolcontract/internal/storable"
 )
 
 func invalid(what string) error { return fmt.Errorf("%w: %s", ErrInvalid, what) }
-
-func clean(s string) bool { return utf8.ValidString(s) && !strings.ContainsRune(s, 0) }
 
 // Validate reports every fault of a command that Admit refuses, by the field's name; they are ErrInvalid.
 func (c Command) Validate() error {
@@ -34,18 +33,31 @@ func (c Command) Validate() error {
 		{"run", c.Run},
 		{"provider key", c.ProviderKey},
 	} {
-		if !clean(f.text) {
+		if !storable.Text(f.text) {
 			errs = append(errs, invalid("command: "+f.name+" is no text"))
 		}
 	}
 	for k, v := range c.Meta {
-		if !clean(k) || !clean(v) {
+		if !storable.Text(k, v) {
 			errs = append(errs, invalid("command: meta is no text"))
 			break
 		}
 	}
-	if c.Seq < 0 || c.Attempts < 0 || min(c.AvailableIn, c.ExpiresIn, c.DedupFor, c.RunFor, c.Settle) < 0 {
-		errs = append(errs, invalid("command: a number or duration is negative"))
+	for _, f := range [...]struct {
+		name string
+		n    int64
+	}{
+		{"sequence", c.Seq},
+		{"attempts", int64(c.Attempts)},
+		{"available in", int64(c.AvailableIn)},
+		{"expires in", int64(c.ExpiresIn)},
+		{"dedup for", int64(c.DedupFor)},
+		{"run for", int64(c.RunFor)},
+		{"settle", int64(c.Settle)},
+	} {
+		if f.n < 0 {
+			errs = append(errs, invalid("command: "+f.name+" is negative"))
+		}
 	}
 	switch c.Contract {
 	case "", ReplaySafe, StatusQueryable, NotFoundIsFinal, None:
@@ -78,7 +90,7 @@ func checkLease(token, worker string, lease time.Duration) error {
 		return invalid("lease")
 	case token == "":
 		return invalid("token is empty")
-	case !clean(worker):
+	case !storable.Text(worker):
 		return invalid("worker is no text")
 	}
 	return nil
@@ -89,7 +101,7 @@ func (o Outcome) Validate() error {
 	switch {
 	case !o.State.valid():
 		return invalid("outcome: state")
-	case !clean(o.Receipt):
+	case !storable.Text(o.Receipt):
 		return invalid("outcome: receipt is no text")
 	case o.RetryAfter < 0:
 		return invalid("outcome: retry time is negative")
@@ -111,7 +123,7 @@ func (r Resolution) Validate() error {
 	switch {
 	case r.By == "" || !said(r.Reason) || !said(r.Evidence):
 		return invalid("resolution: by, reason and evidence must be said")
-	case !clean(r.By) || !clean(r.Reason) || !clean(r.Evidence):
+	case !storable.Text(r.By, r.Reason, r.Evidence):
 		return invalid("resolution: no text")
 	case r.State != Succeeded && r.State != Failed:
 		return invalid("resolution: state")

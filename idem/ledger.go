@@ -18,7 +18,8 @@ import (
 // its RunFor, become unknown, and their claim is fenced. Every method that takes a Key or a Claim and both lists do so
 // first, Finish excepted: a holder whom nobody noticed to be late is still the holder.
 //
-// A key that was purged answers [Gone] (ErrGone) from every method, one that never was ErrNotFound.
+// A key that was purged answers [Gone] (ErrGone) from every method, one that never was ErrNotFound; also one that cannot
+// be, with U+0000 or invalid UTF-8 in it. Lists by such a name are empty, and so is its resource.
 //
 // Where a sealed part of an operation does not open, the claims and every answer from its record are refused with
 // [ErrSealed]; the lists and Find still show it (Record.Sealed), and Close and Resolve end it, so that one row that was

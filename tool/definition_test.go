@@ -53,6 +53,22 @@ func TestNewCatalogNamesEveryFault(t *testing.T) {
 	}
 }
 
+func TestNegativeNumbersAreNamed(t *testing.T) {
+	t.Parallel()
+	for field, spoil := range map[string]func(*world){
+		"attempts":  func(w *world) { w.write.Attempts = -1 },
+		"dedup_for": func(w *world) { w.write.DedupFor = -1 },
+		"settle":    func(w *world) { w.write.Settle = -1 },
+		"run_for":   func(w *world) { w.write.RunFor = -1 },
+		"lifetime":  func(w *world) { w.write.Lifetime = -1 },
+	} {
+		w := newWorld(t)
+		spoil(w)
+		_, err := tool.NewCatalog(w.read, w.write)
+		require.EqualError(t, err, `tool "commit_limit_change_v2": `+field+": must not be negative")
+	}
+}
+
 type pointerOut struct{ *tool.Evidence }
 
 func TestNewCatalogRefusesTakenNames(t *testing.T) {

@@ -184,8 +184,19 @@ func (w Write[In, Plan, Out]) check(f *faults) {
 	if w.Contract == idem.NotFoundIsFinal && w.Settle <= 0 {
 		f.add("settle", "must be set for the contract %s", w.Contract)
 	}
-	if w.Attempts < 0 || w.DedupFor < 0 || w.Settle < 0 || w.RunFor < 0 || w.Lifetime < 0 {
-		f.add("attempts", "numbers and durations are not negative")
+	for _, n := range [...]struct {
+		field string
+		n     int64
+	}{
+		{"attempts", int64(w.Attempts)},
+		{"dedup_for", int64(w.DedupFor)},
+		{"settle", int64(w.Settle)},
+		{"run_for", int64(w.RunFor)},
+		{"lifetime", int64(w.Lifetime)},
+	} {
+		if n.n < 0 {
+			f.add(n.field, "must not be negative")
+		}
 	}
 	if w.Lifetime > approval.MaxLifetime {
 		f.add("lifetime", "is longer than a proposal can wait")

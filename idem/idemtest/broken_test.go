@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/json/jsontext"
 	"errors"
+	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 
@@ -460,6 +462,16 @@ func otherFlaws() map[string]flaw {
 					err = nil
 				}
 				return r, err
+			}
+		}),
+		"border/text": replaced(func(l idem.Ledger, o *over) {
+			o.next = func(ctx context.Context, tools []string, lease time.Duration) (idem.Delivery, error) {
+				for _, tool := range tools {
+					if !utf8.ValidString(tool) || strings.ContainsRune(tool, 0) {
+						return idem.Delivery{}, errors.New("invalid byte sequence for encoding")
+					}
+				}
+				return l.Next(ctx, tools, lease)
 			}
 		}),
 		"border/context": replaced(func(l idem.Ledger, o *over) {

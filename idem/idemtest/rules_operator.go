@@ -323,6 +323,7 @@ func restoredSequence(p *play) {
 func borders() []rule {
 	return []rule{
 		{"border/not-found", "a key never admitted is ErrNotFound from every method", nothing, borderNotFound},
+		{"border/text", "a key that no command can have is ErrNotFound from every method, and nothing else by such a name is there", nothing, borderText},
 		{"border/context", "a cancelled context is its own error, and nothing is changed", nothing, borderContext},
 		{"border/copies", "what is handed in and out are copies", nothing, borderCopies},
 		{"border/wake", "a ledger that is a Waker tells of new work and ends with the context", nothing, borderWake},
@@ -330,7 +331,39 @@ func borders() []rule {
 }
 
 func borderNotFound(p *play) {
-	k := idem.Key{Tenant: tenant, Operation: "op_9"}
+	p.notThere(idem.Key{Tenant: tenant, Operation: "op_9"})
+	seq, open, err := p.l.Resource(p.ctx, tenant, "never-seen")
+	p.that(err == nil && seq == 0 && open == "", "a resource never seen is (%d, %q), %v", seq, open, err)
+}
+
+func borderText(p *play) {
+	p.doubt(command("op_1"))
+	for _, bad := range []string{"a\x00", "a\xff", "\x00"} {
+		p.notThere(idem.Key{Tenant: tenant, Operation: bad})
+		p.notThere(idem.Key{Tenant: bad, Operation: "op_1"})
+		for _, k := range []idem.Key{{Tenant: tenant, Operation: bad}, {Tenant: bad, Operation: "op_1"}} {
+			c := command("op_1")
+			c.Key = k
+			_, _, err := p.l.Admit(p.ctx, c, true)
+			p.refused(err, idem.ErrInvalid, "Admit")
+		}
+		for _, at := range [][2]string{{bad, resource}, {tenant, bad}} {
+			seq, open, err := p.l.Resource(p.ctx, at[0], at[1])
+			p.that(err == nil && seq == 0 && open == "", "the resource %q of %q is (%d, %q), %v", at[1], at[0], seq, open, err)
+			rs, next, err := p.l.Open(p.ctx, at[0], at[1], idem.Page{})
+			p.that(err == nil && len(rs) == 0 && next == "", "%d operations of run %q of %q, %v", len(rs), at[1], at[0], err)
+		}
+		rs, next, err := p.l.Unknown(p.ctx, bad, idem.Page{})
+		p.that(err == nil && len(rs) == 0 && next == "", "%d unknown operations of %q, %v", len(rs), bad, err)
+		_, err = p.l.Next(p.ctx, []string{bad}, lease)
+		p.refused(err, idem.ErrEmpty, "Next")
+		_, err = p.l.Next(p.ctx, []string{bad, "another"}, lease)
+		p.refused(err, idem.ErrEmpty, "Next")
+	}
+}
+
+// notThere asks every method for a key that is not there.
+func (p *play) notThere(k idem.Key) {
 	c := idem.Claim{Key: k, Generation: 1, Token: "guess"}
 	_, err := p.l.Find(p.ctx, k)
 	p.refused(err, idem.ErrNotFound, "Find")
@@ -348,8 +381,7 @@ func borderNotFound(p *play) {
 	p.refused(err, idem.ErrNotFound, "Close")
 	_, err = p.l.Resolve(p.ctx, k, resolution(idem.Succeeded))
 	p.refused(err, idem.ErrNotFound, "Resolve")
-	seq, open, err := p.l.Resource(p.ctx, tenant, "never-seen")
-	p.that(err == nil && seq == 0 && open == "", "a resource never seen is (%d, %q), %v", seq, open, err)
+	p.ok(p.l.Later(p.ctx, idem.Delivery{Key: k}, lease), "Later of what is not there")
 }
 
 func borderContext(p *play) {

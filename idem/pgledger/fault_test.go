@@ -209,6 +209,23 @@ func TestPoolExhausted(t *testing.T) {
 	require.NoError(t, err, "the same call, when there is a connection again")
 }
 
+// A pool that was closed does not open again: nothing is waited for.
+func TestPoolClosed(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	pool := s.pool("")
+	l, err := s.openOn(pool)
+	require.NoError(t, err)
+	l.Shutdown()
+	pool.Close()
+	began := time.Now()
+	_, err = l.Find(t.Context(), command("op_1").Key)
+	require.ErrorContains(t, err, "closed pool")
+	_, _, err = l.Admit(t.Context(), command("op_1"), false)
+	require.ErrorContains(t, err, "closed pool")
+	require.Less(t, time.Since(began), 2*time.Second, "it waited for a pool that does not come back")
+}
+
 // Connections are ended by the server all the time; nobody notices.
 func TestConnectionsAreTerminated(t *testing.T) {
 	t.Parallel()

@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/toolcontract/toolcontract/idem"
+	"github.com/toolcontract/toolcontract/internal/storable"
 )
 
 // FinishTx ends, as succeeded with out, the operation whose Commit ctx belongs to, in the caller's transaction: the
@@ -25,6 +26,9 @@ func FinishTx(ctx context.Context, tx pgx.Tx, out any) error {
 	l, ok := h.Ledger.(*Ledger)
 	if !ok {
 		return errors.New("pgledger: finish: the operation is in another ledger")
+	}
+	if !storable.Text(h.Claim.Key.Tenant, h.Claim.Key.Operation) {
+		return idem.ErrNotFound
 	}
 	o, err := h.Check(ctx, out)
 	if err != nil {

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
 	"github.com/toolcontract/toolcontract/idem"
@@ -118,23 +117,19 @@ func TestFinishTx(t *testing.T) {
 	require.Equal(t, 1, count(t))
 }
 
-// The address book stands in the ledger's database: the change and its record are one transaction, and no crash leaves
-// one without the other. This is what a write's Commit does; the dispatcher has put the claim into ctx.
-func ExampleFinishTx() {
-	var pool *pgxpool.Pool // the one that the ledger was opened on
-
-	_ = func(ctx context.Context, customer, city string) (string, error) {
-		tx, err := pool.Begin(ctx)
-		if err != nil {
-			return "", err
-		}
-		defer tx.Rollback(ctx) //nolint:errcheck // after Commit it does nothing
-		if _, err := tx.Exec(ctx, "UPDATE address SET city = $2 WHERE customer = $1", customer, city); err != nil {
-			return "", err
-		}
-		if err := pgledger.FinishTx(ctx, tx, city); err != nil {
-			return "", err
-		}
-		return city, tx.Commit(ctx)
-	}
+func TestExampleCommits(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	s.exec("CREATE TABLE address (customer text, city text)")
+	s.exec("INSERT INTO address VALUES ('c_1', 'Linz')")
+	pool := s.pool("")
+	l, err := s.openOn(pool)
+	require.NoError(t, err)
+	c := dispatched(t, l, "op_1")
+	city, err := addressBook{pool}.change(committing(t.Context(), l, c), "c_1", "Graz")
+	require.NoError(t, err)
+	require.Equal(t, "Graz", city)
+	require.NoError(t, pool.QueryRow(t.Context(), "SELECT city FROM address").Scan(&city))
+	require.Equal(t, "Graz", city)
+	require.Equal(t, idem.Succeeded, stateOf(t, l, c.Key))
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/toolcontract/toolcontract/envelope"
 	"github.com/toolcontract/toolcontract/idem"
 	"github.com/toolcontract/toolcontract/idem/internal/stored"
+	"github.com/toolcontract/toolcontract/internal/storable"
 )
 
 func wrap(op string, err error) error { return stored.Wrap("postgres", op, err) }
@@ -158,6 +159,9 @@ func (l *Ledger) Find(ctx context.Context, k idem.Key) (idem.Record, error) {
 
 // seen is what whoever reads a row sees: an overdue one is put right first.
 func (l *Ledger) seen(ctx context.Context, op string, k idem.Key) (stored.View, error) {
+	if !storable.Text(k.Tenant, k.Operation) {
+		return stored.View{}, idem.ErrNotFound
+	}
 	v, err := l.peek(ctx, k)
 	if err != nil {
 		return v, wrap(op, err)
@@ -193,6 +197,9 @@ func (l *Ledger) peekOn(ctx context.Context, conn *pgxpool.Conn, k idem.Key) (v 
 
 // Resource implements [idem.Ledger].
 func (l *Ledger) Resource(ctx context.Context, tenant, resource string) (seq int64, open string, err error) {
+	if !storable.Text(tenant, resource) {
+		tenant, resource = "", "" // nobody's either
+	}
 	err = l.retry(ctx, func(conn *pgxpool.Conn) error {
 		_, err := one(ctx, l, conn, tenant, `SELECT coalesce(r.seq, m.floor), coalesce(r.open_operation, '')
 			FROM ledger_meta m LEFT JOIN agent_resource r ON r.tenant_id = $1 AND r.resource = $2`, []any{tenant, resource}, func(from pgx.Row) (struct{}, error) {

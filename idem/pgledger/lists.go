@@ -11,10 +11,14 @@ import (
 	"github.com/toolcontract/toolcontract/idem"
 	"github.com/toolcontract/toolcontract/idem/internal/stored"
 	"github.com/toolcontract/toolcontract/internal/cursor"
+	"github.com/toolcontract/toolcontract/internal/storable"
 )
 
 // Later implements [idem.Ledger].
 func (l *Ledger) Later(ctx context.Context, d idem.Delivery, after time.Duration) error {
+	if !storable.Text(d.Key.Tenant, d.Key.Operation) {
+		return nil
+	}
 	err := l.retry(ctx, func(conn *pgxpool.Conn) error { return l.later(ctx, conn, d, after) })
 	if errors.Is(err, idem.ErrNotFound) || errors.Is(err, idem.ErrGone) {
 		return nil
@@ -46,11 +50,17 @@ func (l *Ledger) later(ctx context.Context, conn *pgxpool.Conn, d idem.Delivery,
 
 // Open implements [idem.Ledger].
 func (l *Ledger) Open(ctx context.Context, tenant, run string, page idem.Page) ([]idem.Record, string, error) {
+	if !storable.Text(tenant, run) {
+		tenant, run = "", "" // nobody's either
+	}
 	return l.list(ctx, tenant, page, l.sql.open, run)
 }
 
 // Unknown implements [idem.Ledger].
 func (l *Ledger) Unknown(ctx context.Context, tenant string, page idem.Page) ([]idem.Record, string, error) {
+	if !storable.Text(tenant) {
+		tenant = "" // nobody's either
+	}
 	return l.list(ctx, tenant, page, l.sql.unknown)
 }
 

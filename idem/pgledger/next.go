@@ -3,6 +3,7 @@ package pgledger
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -10,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/toolcontract/toolcontract/idem"
+	"github.com/toolcontract/toolcontract/internal/storable"
 )
 
 // Next implements [idem.Ledger]. Rows that are locked by others are passed over.
@@ -34,6 +36,7 @@ func (l *Ledger) nextOn(ctx context.Context, conn *pgxpool.Conn, tools []string,
 			return d, err
 		}
 	}
+	tools = slices.DeleteFunc(slices.Clone(tools), func(t string) bool { return !storable.Text(t) })
 	if len(tools) == 0 {
 		return d, idem.ErrEmpty
 	}

@@ -9,9 +9,11 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/jackc/puddle/v2"
 
 	"github.com/toolcontract/toolcontract/idem"
 	"github.com/toolcontract/toolcontract/idem/internal/stored"
+	"github.com/toolcontract/toolcontract/internal/storable"
 )
 
 // now is what a locked row is judged by: the time after the lock was taken.
@@ -26,6 +28,9 @@ type step func(n now, r *row) error
 // update runs s on the row of k, in two round trips: begin, lock, read the clock; write, commit. done reports of a row
 // whether s has been there before: the question after a commit whose answer was lost.
 func (l *Ledger) update(ctx context.Context, op string, k idem.Key, reap bool, s step, done func(r *row) bool) (v stored.View, refusal error) {
+	if !storable.Text(k.Tenant, k.Operation) {
+		return stored.View{}, idem.ErrNotFound
+	}
 	lost := false
 	err := l.retry(ctx, func(conn *pgxpool.Conn) (err error) {
 		v, refusal, err = l.attempt(ctx, conn, k, reap, func(n now, r *row) error {
@@ -167,7 +172,7 @@ func (l *Ledger) now(ctx context.Context) (n now, err error) {
 
 // again reports whether a transaction that ended in err may be made again: it lost a race, or its connection.
 func again(ctx context.Context, err error) bool {
-	if ctx.Err() != nil || stored.Refusal(err) {
+	if ctx.Err() != nil || stored.Refusal(err) || errors.Is(err, puddle.ErrClosedPool) {
 		return false
 	}
 	var pg *pgconn.PgError

@@ -36,16 +36,26 @@ type play struct {
 }
 
 // report is what a campaign came to.
-type report struct{ kills, effects, duplicates, lost, stuck int }
-
-func (r report) String() string {
-	return fmt.Sprintf("kills %d effects %d duplicates %d lost %d stuck %d", r.kills, r.effects, r.duplicates, r.lost, r.stuck)
+type report struct {
+	contract                                         string
+	kills, effects, unknown, duplicates, lost, stuck int
 }
 
-// clean: nothing ran twice, nothing is lost, nothing hangs; and where the provider can be asked or lets a request be
-// repeated, everything ran.
-func (r report) clean(contract string) bool {
-	all := r.effects == r.kills || contract != "replay_safe"
+func (r report) String() string {
+	unknown := ""
+	if r.contract != "replay_safe" {
+		unknown = fmt.Sprintf(" unknown %d", r.unknown)
+	}
+	return fmt.Sprintf("kills %d effects %d%s duplicates %d lost %d stuck %d", r.kills, r.effects, unknown, r.duplicates, r.lost, r.stuck)
+}
+
+// clean: nothing ran twice, nothing is lost, nothing hangs. Where a request may be repeated everything ran, and nothing is
+// unknown; elsewhere what did not run is.
+func (r report) clean() bool {
+	all := r.effects+r.unknown >= r.kills
+	if r.contract == "replay_safe" {
+		all = r.effects == r.kills && r.unknown == 0
+	}
 	return all && r.duplicates == 0 && r.lost == 0 && r.stuck == 0
 }
 
@@ -220,13 +230,16 @@ func (c *campaign) drain(ctx context.Context) error {
 
 // count holds what the ledger says against what the provider did.
 func (c *campaign) count() report {
-	r := report{kills: len(c.plays)}
+	r := report{contract: c.contract, kills: len(c.plays)}
 	c.provider.mu.Lock()
 	defer c.provider.mu.Unlock()
 	for _, p := range c.plays {
 		effects := c.provider.effects[p.account]
 		r.effects += min(effects, 1)
 		r.duplicates += max(effects-1, 0)
+		if p.state == "unknown" {
+			r.unknown++
+		}
 		complaint := ""
 		switch {
 		case p.state == "succeeded" && effects == 0, p.state != "succeeded" && p.state != "unknown" && effects > 0:

@@ -35,18 +35,32 @@ func TestShortCampaign(t *testing.T) {
 					r, err := c.run(ctx)
 					require.NoError(t, err)
 					require.Equal(t, 10, r.kills)
-					require.True(t, r.clean(contract), r.String())
+					require.True(t, r.clean(), r.String())
 				})
 			}
 		})
 	}
 }
 
-func TestReportThatIsNotClean(t *testing.T) {
+func TestReport(t *testing.T) {
 	t.Parallel()
-	for _, r := range []report{{5, 4, 0, 0, 0}, {5, 5, 1, 0, 0}, {5, 5, 0, 1, 0}, {5, 5, 0, 0, 1}} {
-		require.False(t, r.clean("replay_safe"), r.String())
+	for _, r := range []report{
+		{"replay_safe", 5, 4, 0, 0, 0, 0},
+		{"replay_safe", 5, 5, 0, 1, 0, 0},
+		{"replay_safe", 5, 5, 0, 0, 1, 0},
+		{"replay_safe", 5, 5, 0, 0, 0, 1},
+		{"replay_safe", 5, 5, 1, 0, 0, 0},
+		{"none", 5, 3, 1, 0, 0, 0},
+		{"none", 5, 3, 2, 0, 1, 0},
+		{"status_queryable", 5, 4, 0, 0, 0, 0},
+	} {
+		require.False(t, r.clean(), r.String())
 	}
-	require.True(t, report{5, 5, 0, 0, 0}.clean("replay_safe"))
-	require.True(t, report{5, 3, 0, 0, 0}.clean("none"), "without a promise some stay unknown")
+	r := report{"replay_safe", 5, 5, 0, 0, 0, 0}
+	require.True(t, r.clean())
+	require.Equal(t, "kills 5 effects 5 duplicates 0 lost 0 stuck 0", r.String())
+	r = report{"none", 5, 3, 2, 0, 0, 0}
+	require.True(t, r.clean(), "without a promise some stay unknown")
+	require.Equal(t, "kills 5 effects 3 unknown 2 duplicates 0 lost 0 stuck 0", r.String())
+	require.True(t, report{"none", 5, 5, 2, 0, 0, 0}.clean(), "and some of them ran")
 }

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"math"
 	"time"
+
+	"github.com/toolcontract/toolcontract/internal/storable"
 )
 
 // Errors of Decode.
@@ -24,13 +26,14 @@ func Encode(at time.Time, id string) string {
 	return base64.RawURLEncoding.EncodeToString(append(b, id...))
 }
 
-// Decode returns what Encode was given. An empty cursor is the place before everything.
+// Decode returns what Encode was given; an id that no store can hold was never given. An empty cursor is the place before
+// everything.
 func Decode(c string) (at time.Time, id string, err error) {
 	if c == "" {
 		return time.Unix(0, math.MinInt64).UTC(), "", nil
 	}
 	b, err := base64.RawURLEncoding.DecodeString(c)
-	if err != nil || len(b) < 8 {
+	if err != nil || len(b) < 8 || !storable.Text(string(b[8:])) {
 		return time.Time{}, "", errForm
 	}
 	nanos := int64(binary.BigEndian.Uint64(b)) //nolint:gosec // the bits that Encode took
