@@ -15,8 +15,9 @@
 // recognised by what it wrote. A record whose columns and sealed body disagree is approval.ErrCorrupt.
 //
 // The tables stand in the first schema of the connections' search_path and have row-level security by tenant: the
-// owner is not bound by it, another role sees the rows of the tenant that toolcontract.tenant_id names, which
-// the store sets in each transaction.
+// owner is not bound by it, nor is a role in toolcontract_worker, which Migrate makes and grants what a store needs. Another
+// role, with the same grants, sees the rows of the tenant that the setting toolcontract.tenant names, which the store sets in
+// each transaction.
 //
 // Not its business: who may connect, backups, and the pool's configuration; a statement_timeout there is honoured.
 package pgstore

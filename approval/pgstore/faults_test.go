@@ -264,9 +264,13 @@ func TestRowLevelSecurity(t *testing.T) {
 		defer cancel()
 		require.NoError(t, exec(ctx, dsn, `DROP OWNED BY `+role+`; DROP ROLE `+role))
 	})
-	_, err := pool.Exec(t.Context(), `GRANT USAGE ON SCHEMA `+schema+` TO `+role+`; GRANT SELECT, INSERT, UPDATE ON ALL TABLES IN SCHEMA `+schema+` TO `+role)
+	_, err := pool.Exec(t.Context(), `GRANT USAGE ON SCHEMA `+schema+` TO `+role)
 	require.NoError(t, err)
 	bound := connect(t, dsn, func(c *pgxpool.Config) { c.ConnConfig.RuntimeParams["role"] = role })
+	_, err = pgstore.New(t.Context(), bound, redact.Plain())
+	require.ErrorContains(t, err, "toolcontract_worker", "the hint is about the role, not about Migrate")
+	_, err = pool.Exec(t.Context(), `GRANT SELECT, INSERT, UPDATE ON ALL TABLES IN SCHEMA `+schema+` TO `+role)
+	require.NoError(t, err)
 	s := on(t, bound)
 	for _, tenant := range []string{"t1", "t2"} {
 		p := proposal("p_1")
@@ -289,13 +293,37 @@ func TestRowLevelSecurity(t *testing.T) {
 	require.Zero(t, all, "no tenant is set, and none is left over from the store's transactions")
 	tx, err := bound.Begin(t.Context())
 	require.NoError(t, err)
-	_, err = tx.Exec(t.Context(), `SELECT set_config('toolcontract.tenant_id', 't2', true)`)
+	_, err = tx.Exec(t.Context(), `SELECT set_config('toolcontract.tenant', 't2', true)`)
 	require.NoError(t, err)
 	require.NoError(t, tx.QueryRow(t.Context(), `SELECT count(*) FROM approval_proposal`).Scan(&all))
 	require.NoError(t, tx.QueryRow(t.Context(), `SELECT count(*) FROM approval_proposal WHERE tenant_id = 't2'`).Scan(&mine))
 	require.NoError(t, tx.Rollback(t.Context()))
 	require.Equal(t, 1, all)
 	require.Equal(t, 1, mine)
+}
+
+// A role in toolcontract_worker needs no grant by hand, and sees every tenant's rows.
+func TestWorkerRole(t *testing.T) {
+	t.Parallel()
+	dsn, _ := database(t)
+	pool := connect(t, dsn, func(c *pgxpool.Config) { c.ConnConfig.RuntimeParams["role"] = "toolcontract_worker" })
+	s := on(t, pool)
+	for _, tenant := range []string{"t1", "t2"} {
+		p := proposal("p_1")
+		p.Tenant, p.Requester.Tenant = tenant, tenant
+		_, err := s.Create(t.Context(), p)
+		require.NoError(t, err)
+		_, err = s.Decide(t.Context(), tenant, "p_1", yes("a"))
+		require.NoError(t, err)
+		_, ok, err := s.Consume(t.Context(), tenant, "p_1", "digest", "op_1")
+		require.NoError(t, err)
+		require.True(t, ok)
+	}
+	var all int
+	require.NoError(t, pool.QueryRow(t.Context(), `SELECT count(*) FROM approval_proposal`).Scan(&all))
+	require.Equal(t, 2, all)
+	_, err := s.Purge(t.Context(), approval.MaxLifetime, approval.MaxLifetime)
+	require.NoError(t, err)
 }
 
 // The machinery's errors are none of the contract's, and name the operation.

@@ -22,7 +22,8 @@ const erase = `WITH over AS (
 		UPDATE approval_decision d SET body = NULL FROM over WHERE d.tenant_id = over.tenant_id AND d.proposal_id = over.proposal_id)
 	UPDATE approval_proposal p SET body = NULL FROM over WHERE p.tenant_id = over.tenant_id AND p.proposal_id = over.proposal_id`
 
-// Purge implements [approval.Purger]. It is for all tenants, so it is the tables' owner who calls it. It is a
+// Purge implements [approval.Purger]. It is for all tenants, so it is the tables' owner who calls it, or a
+// role in toolcontract_worker. It is a
 // transaction for each few hundred proposals; what it has done stays done when it ends with an error. Rows that others
 // lock are left for the next time.
 func (s *Store) Purge(ctx context.Context, bodies, tombstones time.Duration) (int, error) {

@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/toolcontract/toolcontract/approval"
+	"github.com/toolcontract/toolcontract/internal/pghint"
 	"github.com/toolcontract/toolcontract/redact"
 )
 
@@ -44,7 +45,7 @@ func New(ctx context.Context, pool *pgxpool.Pool, sealer redact.Sealer) (*Store,
 	have, err := schemaVersion(ctx, pool)
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("pgstore: read the schema's version (Migrate makes it): %w", err)
+		return nil, fmt.Errorf("pgstore: read the schema's version: %w", pghint.Tables(err))
 	case have > len(steps):
 		return nil, fmt.Errorf("pgstore: %w", laterSchema(have, len(steps)))
 	case have < len(steps):

@@ -86,7 +86,7 @@ func mayMend(err error) bool {
 
 // setTenant is what the policies of row-level security compare with, until the transaction ends. jit is off as long:
 // the planner cannot know how few proposals are live, and compiling took a hundred times as long as what was compiled.
-const setTenant = `SELECT set_config('toolcontract.tenant_id', $1, true), set_config('jit', 'off', true)`
+const setTenant = `SELECT set_config('toolcontract.tenant', $1, true), set_config('jit', 'off', true)`
 
 // within runs a transaction for the tenant. READ COMMITTED whatever the database's default: each statement sees what
 // was committed before it, so what is read after a lock is current.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/toolcontract/toolcontract/idem"
 	"github.com/toolcontract/toolcontract/idem/internal/stored"
+	"github.com/toolcontract/toolcontract/internal/pghint"
 	"github.com/toolcontract/toolcontract/redact"
 )
 
@@ -21,7 +22,8 @@ type Config struct {
 	// want none. It is never called while a row is locked.
 	Sealer redact.Sealer
 	// RowSecurity puts the tenant of each call into the setting toolcontract.tenant, for its transaction alone. It is
-	// needed where the pool's role is subject to the tables' policies; such a ledger can admit, claim, finish, find and
+	// needed where the pool's role is subject to the tables' policies, has the grants of toolcontract_worker and is not in
+	// it; such a ledger can admit, claim, finish, find and
 	// list, and neither Next, Sweep, Purge nor Restored, which are over all tenants and a worker's. Zero: the pool's
 	// role is the tables' owner or toolcontract_worker.
 	RowSecurity bool
@@ -63,7 +65,7 @@ func open(ctx context.Context, pool *pgxpool.Pool, cfg Config, clock string) (*L
 	}
 	have, err := version(ctx, pool)
 	if err != nil {
-		return nil, fmt.Errorf("pgledger: open: %w; Migrate makes the tables", err)
+		return nil, fmt.Errorf("pgledger: open: %w", pghint.Tables(err))
 	}
 	if have != len(all) {
 		return nil, fmt.Errorf("pgledger: open: the tables are of version %d, this library's of %d: run Migrate", have, len(all))

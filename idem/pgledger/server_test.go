@@ -58,7 +58,7 @@ func (s *server) role(grant string) string {
 	s.t.Cleanup(func() {
 		require.NoError(s.t, run(context.WithoutCancel(s.t.Context()), s.dsn, "DROP OWNED BY "+name+"; DROP ROLE "+name))
 	})
-	s.exec("DO $$ BEGIN EXECUTE format('GRANT USAGE ON SCHEMA %I TO " + name + "', current_schema()); END $$; GRANT SELECT ON test_clock, ledger_schema TO " + name + ";" + fmt.Sprintf(grant, name))
+	s.exec("GRANT SELECT ON test_clock TO " + name + ";" + fmt.Sprintf(grant, name)) // the clock is the tests'
 	return name
 }
 
@@ -67,12 +67,16 @@ func TestRowSecurity(t *testing.T) {
 	s := newServer(t)
 	owner, err := s.open()
 	require.NoError(t, err)
-	app := s.role("GRANT SELECT, INSERT, UPDATE, DELETE ON agent_command, command_outbox, agent_resource, agent_attempt, agent_evidence TO %[1]s; GRANT SELECT, UPDATE ON ledger_meta TO %[1]s")
+	bare := s.role(usage)
+	app := s.role(usage + "GRANT SELECT ON ledger_schema TO %[1]s; GRANT SELECT, INSERT, UPDATE, DELETE ON agent_command, command_outbox, agent_resource, agent_attempt, agent_evidence TO %[1]s; GRANT SELECT, UPDATE ON ledger_meta TO %[1]s")
 	worker := s.role("GRANT toolcontract_worker TO %s")
 	foreign := command("op_foreign")
 	foreign.Key.Tenant = "globex"
 	_, _, err = owner.Admit(t.Context(), foreign, false)
 	require.NoError(t, err)
+
+	_, err = s.openOn(s.pool(bare))
+	require.ErrorContains(t, err, "toolcontract_worker", "the hint is about the role, not about Migrate")
 
 	plain, err := s.openOn(s.pool(app))
 	require.NoError(t, err)
@@ -110,7 +114,12 @@ func TestRowSecurity(t *testing.T) {
 	require.NoError(t, err)
 	_, err = all.Sweep(t.Context())
 	require.NoError(t, err)
+	_, err = all.Purge(t.Context(), 0, 0)
+	require.NoError(t, err)
+	require.NoError(t, all.Restored(t.Context()))
 }
+
+const usage = "DO $$ BEGIN EXECUTE format('GRANT USAGE ON SCHEMA %%I TO %[1]s', current_schema()); END $$;"
 
 // whole runs an operation through everything that a tenant's ledger can do.
 func whole(t *testing.T, l idem.Ledger) {

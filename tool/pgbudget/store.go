@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/toolcontract/toolcontract/envelope"
+	"github.com/toolcontract/toolcontract/internal/pghint"
 	"github.com/toolcontract/toolcontract/tool"
 )
 
@@ -71,7 +72,7 @@ func Open(ctx context.Context, pool *pgxpool.Pool, cfg Config) (*Store, error) {
 	have, err := schemaVersion(ctx, pool)
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("pgbudget: open: %w; Migrate makes the tables", err)
+		return nil, fmt.Errorf("pgbudget: open: %w", pghint.Tables(err))
 	case have != version:
 		return nil, fmt.Errorf("pgbudget: open: the tables are of version %d, this library's of %d: run Migrate", have, version)
 	}

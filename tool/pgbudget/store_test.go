@@ -282,6 +282,31 @@ func TestADatabaseThatCannotBeAskedIsNoRefusal(t *testing.T) {
 	require.False(t, ok)
 }
 
+// A role in toolcontract_worker needs no grant by hand; any other is told what it lacks.
+func TestWorkerRole(t *testing.T) {
+	t.Parallel()
+	dsn, _ := database(t)
+	as := func(role string) *pgxpool.Pool {
+		cfg, err := pgxpool.ParseConfig(dsn)
+		require.NoError(t, err)
+		cfg.ConnConfig.RuntimeParams["role"] = role
+		pool, err := pgxpool.NewWithConfig(t.Context(), cfg)
+		require.NoError(t, err)
+		t.Cleanup(pool.Close)
+		return pool
+	}
+	s := open(t, as("toolcontract_worker"), pgbudget.Config{})
+	limit := tool.Budget{Calls: 1, Parallel: 1}
+	for _, tenant := range []string{"t1", "t2"} {
+		require.NoError(t, s.Reserve(t.Context(), tenant, "run", one, limit, time.Now().Add(time.Minute)))
+		require.Error(t, s.Reserve(t.Context(), tenant, "run", one, limit, time.Now().Add(time.Minute)))
+		require.NoError(t, s.Settle(t.Context(), tenant, "run", one, tool.Budget{}))
+		require.NoError(t, s.Reserve(t.Context(), tenant, "run", one, limit, time.Now().Add(time.Minute)))
+	}
+	_, err := s.Purge(t.Context())
+	require.NoError(t, err)
+}
+
 func TestOpenRefuses(t *testing.T) {
 	t.Parallel()
 	_, pool := database(t)

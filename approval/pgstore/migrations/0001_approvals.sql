@@ -91,12 +91,35 @@ CREATE TRIGGER approval_policy_rises BEFORE UPDATE ON approval_policy
     FOR EACH ROW WHEN (NEW.version < OLD.version OR NEW.tenant_id <> OLD.tenant_id)
     EXECUTE FUNCTION approval_refuse_change();
 
-ALTER TABLE approval_policy ENABLE ROW LEVEL SECURITY;
-ALTER TABLE approval_proposal ENABLE ROW LEVEL SECURITY;
-ALTER TABLE approval_decision ENABLE ROW LEVEL SECURITY;
-ALTER TABLE approval_end ENABLE ROW LEVEL SECURITY;
+CREATE TABLE IF NOT EXISTS approval_schema (
+    version    integer PRIMARY KEY,
+    name       text NOT NULL,
+    applied_at timestamptz NOT NULL DEFAULT now()
+);
 
-CREATE POLICY approval_tenant ON approval_policy USING (tenant_id = current_setting('toolcontract.tenant_id', true));
-CREATE POLICY approval_tenant ON approval_proposal USING (tenant_id = current_setting('toolcontract.tenant_id', true));
-CREATE POLICY approval_tenant ON approval_decision USING (tenant_id = current_setting('toolcontract.tenant_id', true));
-CREATE POLICY approval_tenant ON approval_end USING (tenant_id = current_setting('toolcontract.tenant_id', true));
+-- Row-level security: one tenant by its setting, workers all. The owner of the tables is not subject to it.
+DO $$
+BEGIN
+    IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'toolcontract_worker') THEN
+        CREATE ROLE toolcontract_worker NOLOGIN;
+    END IF;
+EXCEPTION WHEN duplicate_object OR unique_violation THEN
+    NULL; -- another migration made it at the same time
+END $$;
+
+DO $$
+DECLARE
+    t text;
+BEGIN
+    FOREACH t IN ARRAY ARRAY['approval_policy', 'approval_proposal', 'approval_decision', 'approval_end'] LOOP
+        EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', t);
+        EXECUTE format('CREATE POLICY approval_tenant ON %I USING (tenant_id = current_setting(''toolcontract.tenant'', true))', t);
+        EXECUTE format('CREATE POLICY approval_worker ON %I TO toolcontract_worker USING (true) WITH CHECK (true)', t);
+        EXECUTE format('GRANT SELECT, INSERT, UPDATE, DELETE ON %I TO toolcontract_worker', t);
+    END LOOP;
+    PERFORM pg_advisory_xact_lock(hashtext('toolcontract/grant'), hashtext(current_schema())); -- two grants at once would fail
+    IF NOT has_schema_privilege('toolcontract_worker', current_schema(), 'USAGE') THEN
+        EXECUTE format('GRANT USAGE ON SCHEMA %I TO toolcontract_worker', current_schema());
+    END IF;
+END $$;
+GRANT SELECT ON approval_schema TO toolcontract_worker;

@@ -1,6 +1,8 @@
 -- A time that is not known is NULL. There are no foreign keys: all rows of an operation are written in one transaction,
 -- and an admission would pay for a check that finds nothing.
 
+CREATE TABLE IF NOT EXISTS ledger_schema (version integer NOT NULL); -- how many of these scripts have run
+
 CREATE TABLE ledger_meta (
     one     boolean PRIMARY KEY DEFAULT true CHECK (one),
     floor   bigint NOT NULL, -- sequence of a resource never seen
@@ -124,5 +126,10 @@ BEGIN
         EXECUTE format('CREATE POLICY worker ON %I TO toolcontract_worker USING (true) WITH CHECK (true)', t);
         EXECUTE format('GRANT SELECT, INSERT, UPDATE, DELETE ON %I TO toolcontract_worker', t);
     END LOOP;
+    PERFORM pg_advisory_xact_lock(hashtext('toolcontract/grant'), hashtext(current_schema())); -- two grants at once would fail
+    IF NOT has_schema_privilege('toolcontract_worker', current_schema(), 'USAGE') THEN
+        EXECUTE format('GRANT USAGE ON SCHEMA %I TO toolcontract_worker', current_schema());
+    END IF;
 END $$;
 GRANT SELECT, UPDATE ON ledger_meta TO toolcontract_worker;
+GRANT SELECT ON ledger_schema TO toolcontract_worker;

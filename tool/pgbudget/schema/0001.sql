@@ -36,10 +36,34 @@ CREATE TABLE budget_place (
 CREATE INDEX budget_place_run ON budget_place (tenant_id, run_id);
 CREATE INDEX budget_place_holder ON budget_place (holder_id);
 
-ALTER TABLE budget_run ENABLE ROW LEVEL SECURITY;
-ALTER TABLE budget_place ENABLE ROW LEVEL SECURITY;
-CREATE POLICY budget_tenant ON budget_run USING (tenant_id = current_setting('toolcontract.tenant_id', true));
-CREATE POLICY budget_tenant ON budget_place USING (tenant_id = current_setting('toolcontract.tenant_id', true));
+CREATE TABLE IF NOT EXISTS budget_schema (version integer NOT NULL);
+
+-- Row-level security: one tenant by its setting, workers all. The owner of the tables is not subject to it.
+DO $$
+BEGIN
+    IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'toolcontract_worker') THEN
+        CREATE ROLE toolcontract_worker NOLOGIN;
+    END IF;
+EXCEPTION WHEN duplicate_object OR unique_violation THEN
+    NULL; -- another migration made it at the same time
+END $$;
+
+DO $$
+DECLARE
+    t text;
+BEGIN
+    FOREACH t IN ARRAY ARRAY['budget_run', 'budget_place'] LOOP
+        EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', t);
+        EXECUTE format('CREATE POLICY budget_tenant ON %I USING (tenant_id = current_setting(''toolcontract.tenant'', true))', t);
+        EXECUTE format('CREATE POLICY budget_worker ON %I TO toolcontract_worker USING (true) WITH CHECK (true)', t);
+    END LOOP;
+    PERFORM pg_advisory_xact_lock(hashtext('toolcontract/grant'), hashtext(current_schema())); -- two grants at once would fail
+    IF NOT has_schema_privilege('toolcontract_worker', current_schema(), 'USAGE') THEN
+        EXECUTE format('GRANT USAGE ON SCHEMA %I TO toolcontract_worker', current_schema());
+    END IF;
+END $$;
+GRANT SELECT, INSERT, UPDATE, DELETE ON budget_run, budget_place, budget_holder TO toolcontract_worker;
+GRANT SELECT ON budget_schema TO toolcontract_worker;
 
 -- budget_reserve takes all of what is wanted or nothing: 0 taken, 1 used up, 2 too much under way. The run's row is locked
 -- first, and read after. A place that is there already was taken by this call before: its answer was lost. Times are
@@ -55,7 +79,7 @@ DECLARE
     busy bigint;
     us CONSTANT interval := interval '1 microsecond';
 BEGIN
-    PERFORM set_config('toolcontract.tenant_id', p_tenant, true);
+    PERFORM set_config('toolcontract.tenant', p_tenant, true);
     t := budget_now();
     INSERT INTO budget_run VALUES (p_tenant, p_run, 0, 0, t, t + p_rest * us) ON CONFLICT (tenant_id, run_id) DO NOTHING;
     IF NOT FOUND THEN
@@ -97,7 +121,7 @@ END $$;
 CREATE FUNCTION budget_settle(p_tenant text, p_run text, p_place uuid, back_calls bigint, back_tokens bigint) RETURNS boolean
 LANGUAGE plpgsql AS $$
 BEGIN
-    PERFORM set_config('toolcontract.tenant_id', p_tenant, true);
+    PERFORM set_config('toolcontract.tenant', p_tenant, true);
     IF back_calls <> 0 OR back_tokens <> 0 THEN
         PERFORM FROM budget_run WHERE tenant_id = p_tenant AND run_id = p_run FOR UPDATE;
     END IF;
