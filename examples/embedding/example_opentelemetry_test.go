@@ -66,11 +66,13 @@ func Example_openTelemetry() {
 		panic(err)
 	}
 	for _, m := range counted.ScopeMetrics[0].Metrics {
+		sum, ok := m.Data.(metricdata.Sum[int64])
+		if !ok || m.Name != "toolcontract.calls" {
+			continue // there are others
+		}
 		total := int64(0)
-		if sum, ok := m.Data.(metricdata.Sum[int64]); ok {
-			for _, p := range sum.DataPoints {
-				total += p.Value
-			}
+		for _, p := range sum.DataPoints {
+			total += p.Value
 		}
 		fmt.Println("metric", m.Name, total)
 	}
