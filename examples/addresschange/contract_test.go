@@ -24,6 +24,7 @@ func TestContract(t *testing.T) {
 	catalogue, err := tool.NewCatalog(definitions(service)...)
 	require.NoError(t, err)
 	contracttest.Run(t, func(tb testing.TB) *contracttest.Fixture {
+		tb.Helper()
 		require.NoError(tb, service.Reset(tb.Context()))
 		f := contracttest.NewFixture(tb, catalogue)
 		f.Upstream = contracttest.NewUpstream()

@@ -21,6 +21,7 @@ func TestContract(t *testing.T) {
 	catalogue, err := tool.NewCatalog(transferTool(bankClient{b.address, &http.Client{Transport: line}}))
 	require.NoError(t, err)
 	contracttest.Run(t, func(tb testing.TB) *contracttest.Fixture {
+		tb.Helper()
 		f := contracttest.NewFixture(tb, catalogue)
 		f.Upstream = contracttest.NewUpstream()
 		line.to = f.Upstream.Transport(counted{b, f.Upstream}, func(*http.Request) string { return commitTransfer })

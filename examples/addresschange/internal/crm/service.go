@@ -113,8 +113,9 @@ func (s *Service) carry(ctx context.Context, request string, deliver func() (cha
 
 // Reset forgets everything that happened since the database was new.
 func (s *Service) Reset(ctx context.Context) error {
-	_, err := s.db.ExecContext(ctx, `BEGIN IMMEDIATE; DELETE FROM address_book; DELETE FROM orders; DELETE FROM warehouses; DELETE FROM refund_cases;
-		DELETE FROM change_feed; DELETE FROM requests; DELETE FROM customers; `+seed+`; COMMIT`)
+	script := "BEGIN IMMEDIATE; DELETE FROM address_book; DELETE FROM orders; DELETE FROM warehouses; DELETE FROM refund_cases; " +
+		"DELETE FROM change_feed; DELETE FROM requests; DELETE FROM customers; " + seed + "; COMMIT"
+	_, err := s.db.ExecContext(ctx, script)
 	return err
 }
 
