@@ -73,7 +73,8 @@ func checkMessage(doc jsontext.Value) (id jsontext.Value, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if v := message["id"]; v.Kind() == '"' || v.Kind() == '0' {
+	// What has no method is an answer of the client's, whose id is not one of its own questions.
+	if v := message["id"]; message["method"] != nil && (v.Kind() == '"' || v.Kind() == '0') {
 		id = v
 	}
 	for name, v := range message {

@@ -189,6 +189,8 @@ func TestTheMessageIsReadStrictly(t *testing.T) {
 		{"arguments twice", `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"arguments":{},` + fine + `}}`, -32600, `7`, "the last would win"},
 		{"arguments twice, escaped", `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"\u0061rguments":{},` + fine + `}}`, -32600, `7`, "the same name after unescaping"},
 		{"meta twice within", `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"get_account_v1","_meta":{"a":1,"a":2}}}`, -32600, `7`, "all but the arguments is strict"},
+		{"twice in an answer", `{"jsonrpc":"2.0","id":7,"result":{"action":"decline","action":"accept"}}`, -32600, `null`, "an answer is read strictly too, and is no question to answer"},
+		{"id not an id", `{"jsonrpc":"2.0","id":{"a":1,"a":1},"method":"tools/call","params":{` + fine + `}}`, -32600, `null`, "nothing to answer to"},
 		{"name not text", `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":["CANARY"],"arguments":{"account_id":"CANARY"}}}`, -32602, `7`, "the SDK would quote the parameters"},
 		{"meta not an object", `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"get_account_v1","_meta":"CANARY"}}`, -32602, `7`, "the SDK would quote the parameters"},
 		{"state not text", `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"requestState":["CANARY"],` + fine + `}}`, -32602, `7`, "the SDK would quote the parameters"},
