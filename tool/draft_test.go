@@ -2,9 +2,11 @@ package tool_test
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -135,5 +137,53 @@ func TestTargetsShareNoResource(t *testing.T) {
 		require.NoError(t, err)
 		require.NotContains(t, seen, rec.Proposal.Resource)
 		seen[rec.Proposal.Resource] = target
+	}
+}
+
+// TestSecondDraftsRefusalIsTheAnswer: what was there the first time may be gone the second.
+func TestSecondDraftsRefusalIsTheAnswer(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	inner, calls := w.write.Preview, 0
+	w.write.Preview = func(ctx context.Context, by tool.Caller, in limitIn) (tool.Draft[limitPlan], error) {
+		if calls++; calls == 2 {
+			return tool.Draft[limitPlan]{}, envelope.New(envelope.NotFound).At("account_id")
+		}
+		return inner(ctx, by, in)
+	}
+	e := refusal(t, w.start().call(previewTool, `{"account_id":"a1","limit":250}`), envelope.NotFound, "")
+	require.Equal(t, "account_id", e.Field)
+	require.Equal(t, envelope.EffectNone, e.Effect)
+}
+
+// TestPreviewOfATakenResource: it says by which operation, and whether that one may still be waited for.
+func TestPreviewOfATakenResource(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name   string
+		answer error
+		want   envelope.Code
+		effect envelope.Effect
+	}{
+		{"unknown", errors.New("EOF"), envelope.OutcomeUnknown, envelope.EffectUnknown},
+		{"running", envelope.Running("job-7"), envelope.InProgress, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.write.RunFor = time.Hour
+			w.write.Commit = func(context.Context, tool.Approved[limitPlan]) (limitOut, error) { return limitOut{}, tt.answer }
+			s := w.start()
+			id := s.approved(250)
+			require.False(t, s.commit(id).OK)
+			before := w.audited("propose")
+			e := refusal(t, s.call(previewTool, `{"account_id":"a1","limit":300}`), tt.want, "")
+			require.Equal(t, key(id).Operation, e.OperationID)
+			require.Equal(t, tt.effect, e.Effect)
+			require.Equal(t, tt.want == envelope.InProgress, e.Retryable)
+			require.Equal(t, tt.want == envelope.InProgress, e.RetryAfter > 0)
+			require.Equal(t, before, w.audited("propose"), "nothing is proposed")
+			require.NoError(t, s.call(previewTool, `{"account_id":"a2","limit":300}`).Err(), "another resource is free")
+		})
 	}
 }

@@ -2,6 +2,7 @@ package tool_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -25,4 +26,19 @@ func TestReadsHaveNoOperations(t *testing.T) {
 	role, err := both.Role("reads", readTool)
 	require.NoError(t, err)
 	require.Equal(t, []string{readTool}, role.Tools())
+}
+
+// TestClosedDispatcherStartsNoRun: neither a new one nor one that it knows.
+func TestClosedDispatcherStartsNoRun(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	d := w.dispatcher()
+	w.session(d, "run1", agent)
+	role, err := roleOf(d, w)
+	require.NoError(t, err)
+	require.NoError(t, d.Close(t.Context()))
+	for _, id := range []string{"run1", "run2"} {
+		_, err := d.Start(tool.RunConfig{ID: id, Principal: agent, Role: role, Budget: tool.Budget{Calls: 1}, Deadline: epoch.Add(time.Hour)})
+		require.ErrorContains(t, err, "closed", id)
+	}
 }
