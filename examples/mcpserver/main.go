@@ -30,7 +30,7 @@ import (
 
 func main() {
 	signal.Ignore(syscall.SIGPIPE) // a client that is killed does not end what was begun for it
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := command(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 	stop()
 	os.Exit(code)
