@@ -210,6 +210,7 @@ func (a *act) work() {
 	if err != nil {
 		return
 	}
+	a.l.f.story.add("a worker runs for %s", workFor)
 	ctx, cancel := context.WithTimeout(a.ctx, workFor)
 	defer cancel()
 	_ = w.Run(ctx) // ends with ctx

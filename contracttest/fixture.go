@@ -48,6 +48,8 @@ type Fixture struct {
 	Decide func(ctx context.Context, tenant, proposal string, d approval.Decision) (approval.Record, error)
 	// Session puts around a run what the host puts around it. Nil: the run itself.
 	Session func(run *tool.Run) Session
+
+	story *story // of the case that is played
 }
 
 // New makes a fresh Fixture. Build the catalogue once, outside: it is immutable, and building it costs more than a case.
@@ -185,7 +187,7 @@ func (f *Fixture) start(by approval.Principal, id string, wireNames ...string) (
 		return nil, err
 	}
 	if f.Session == nil {
-		return run, nil
+		return toldSession{run, f, id}, nil
 	}
-	return f.Session(run), nil
+	return toldSession{f.Session(run), f, id}, nil
 }

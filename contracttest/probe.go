@@ -26,6 +26,7 @@ type Probe struct {
 	mu      sync.Mutex
 	entries []Entry
 	answer  *envelope.Result
+	story   *story
 }
 
 // Entry is one entrance into a handler: Handle, Preview or Commit.
@@ -69,6 +70,7 @@ func (p *Probe) Enter(wire string, in any) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.entries = append(p.entries, Entry{wire, in})
+	p.story.add("the handler of %s is called", wire)
 }
 
 // Entries returns the entrances since it was last called.
@@ -96,6 +98,12 @@ func (p *Probe) plantMetric(text string) {
 	if err == nil {
 		c.Add(context.Background(), 1, metric.WithAttributes(attribute.String("text", text)))
 	}
+}
+
+func (p *Probe) tell(s *story) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.story = s
 }
 
 // respond makes the innermost middleware answer the next call in the handler's place; nil ends that.

@@ -39,6 +39,7 @@ type Failure struct {
 	HandlerCalls   int
 	Leaks          []string // sink and form, where a value turned up
 	Sent           string   // the document, or its beginning
+	Steps          []string // what happened before, in order, where a case has more than one call
 	Hint           string
 }
 
@@ -78,6 +79,13 @@ func (f Failure) String() string {
 		line("leaked", leak)
 	}
 	line("sent", f.Sent)
+	for i, step := range f.Steps {
+		name := "steps"
+		if i > 0 {
+			name = ""
+		}
+		line(name, step)
+	}
 	line("hint", f.Hint)
 	return b.String()
 }
@@ -118,8 +126,9 @@ func (r Refusal) String() string {
 }
 
 // shown is the beginning of a document that a screen can hold.
-func shown(raw []byte) string {
-	const most = 240
+func shown(raw []byte) string { return shownTo(raw, 240) }
+
+func shownTo(raw []byte, most int) string {
 	text := strings.ToValidUTF8(string(raw), "\ufffd")
 	text = strings.Map(func(r rune) rune {
 		if r < ' ' {

@@ -60,6 +60,7 @@ type Upstream struct {
 	effects map[string]int
 	arrived chan struct{} // of a slow answer
 	release chan struct{}
+	story   *story
 }
 
 // NewUpstream returns an upstream without faults.
@@ -89,16 +90,25 @@ func (u *Upstream) Count(op string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.effects[op]++
+	u.story.add("the provider did %s, effect %d", op, u.effects[op])
+}
+
+func (u *Upstream) tell(s *story) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.story = s
 }
 
 func (u *Upstream) next(op string) Fault {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if len(u.scripts[op]) == 0 {
+		u.story.add("the provider is asked: %s", op)
 		return 0
 	}
 	f := u.scripts[op][0]
 	u.scripts[op] = u.scripts[op][1:]
+	u.story.add("the provider is asked: %s; fault %s", op, f)
 	return f
 }
 

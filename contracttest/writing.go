@@ -60,7 +60,12 @@ func (w *writing) leaf(suite, name string, play func(a *act) *Failure) {
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), w.r.o.perCase)
 		defer cancel()
-		return play(&act{w: w, l: l, ctx: ctx, args: slices.Clone(w.args)})
+		l.f.tell()
+		f := play(&act{w: w, l: l, ctx: ctx, args: slices.Clone(w.args)})
+		if f != nil && f.Steps == nil {
+			f.Steps = l.f.story.told()
+		}
+		return f
 	})
 }
 
@@ -136,6 +141,7 @@ func (a *act) decide(by approval.Principal, approved bool) error {
 		decide = a.l.f.Dispatcher.Decide
 	}
 	_, err := decide(a.ctx, a.rec.Proposal.Tenant, a.id, d)
+	a.l.f.story.add("%s of %s decides, approved %t → %s", by.Subject, by.Tenant, approved, errorText(err))
 	return err
 }
 
