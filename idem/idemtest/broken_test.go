@@ -449,6 +449,7 @@ func operatorFlaws() map[string]flaw {
 		}),
 		"restored/unknown":  post("Restored", func(st *step) { st.e.Restored = false }),
 		"restored/waits":    {noWait: true},
+		"restored/shared":   post("Restored", func(st *step) { st.slot.Open = st.e.Command.Key.Operation }),
 		"restored/sequence": {noFloor: true},
 	}
 }

@@ -154,6 +154,19 @@ func (p *play) next(k idem.Key) idem.Delivery {
 	return d
 }
 
+// nextOf takes a delivery of each.
+func (p *play) nextOf(ks ...idem.Key) {
+	got := map[idem.Key]bool{}
+	for range ks {
+		d, err := p.l.Next(p.ctx, nil, lease)
+		p.ok(err, "Next")
+		got[d.Key] = true
+	}
+	for _, k := range ks {
+		p.that(got[k], "Next did not deliver %q", k.Operation)
+	}
+}
+
 func (p *play) nothing() {
 	_, err := p.l.Next(p.ctx, nil, lease)
 	p.refused(err, idem.ErrEmpty, "Next with nothing due")

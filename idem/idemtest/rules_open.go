@@ -45,6 +45,15 @@ func runningUntil(p *play) {
 	p.that(r.State == idem.Running && r.Receipt == "job-1", "running again: %q, receipt %q", r.State, r.Receipt)
 	p.advance(9 * time.Hour)
 	p.state(c.Key, idem.Running)
+
+	d := on("r2", "op_2")
+	o = running()
+	o.RetryAfter = 100 * time.Hour // its next poll is after its time
+	p.finish(p.dispatch(d), o)
+	p.advance(11 * time.Hour)
+	r = p.state(d.Key, idem.Unknown)
+	p.that(r.AvailableIn == 0, "an operation whose time was over is available in %v", r.AvailableIn)
+	p.nextOf(c.Key, d.Key)
 }
 
 func runningPoll(p *play) {

@@ -2,6 +2,7 @@ package idemtest
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/toolcontract/toolcontract/envelope"
@@ -242,6 +243,7 @@ func restores() []rule {
 	return []rule{
 		{"restored/unknown", "after a restore every row that is not terminal is unknown, waits for an operator alone, and fences its holders", nothing, restoredUnknown},
 		{"restored/waits", "nothing is admitted or claimed until the last such row is resolved", clock, restoredWaits},
+		{"restored/shared", "of several restored rows on one resource it is kept by the one that was open, else by one of them, until that one is resolved", nothing, restoredShared},
 		{"restored/sequence", "every sequence starts above all that were handed out before, of resources never seen too", nothing, restoredSequence},
 	}
 }
@@ -280,8 +282,10 @@ func restoredWaits(p *play) {
 		p.that(err == nil && how == idem.InProgress, "Admit of a key that is there, while a restore waits: %q, %v", how, err)
 	}
 	waits()
-	p.advance(6 * time.Hour)
 	_, err := p.l.Resolve(p.ctx, a.Key, resolution(idem.Failed))
+	p.refused(err, idem.ErrBusy, "Resolve as failed before Settle has passed since the restore")
+	p.advance(6 * time.Hour)
+	_, err = p.l.Resolve(p.ctx, a.Key, resolution(idem.Failed))
 	p.ok(err, "Resolve")
 	waits()
 	_, err = p.l.Resolve(p.ctx, b.Key, resolution(idem.Succeeded))
@@ -290,6 +294,44 @@ func restoredWaits(p *play) {
 	p.ok(err, "Resource")
 	p.that(open == "", "a resource never seen is open")
 	p.dispatch(at(seq, fresh))
+}
+
+func restoredShared(p *play) {
+	type shared struct {
+		res   string
+		cmds  [2]idem.Command
+		holds string // empty: either
+	}
+	all := make([]shared, 0, 8)
+	for i := range 4 { // a store may go through them in any order
+		name := fmt.Sprint("open-", i)
+		s := shared{name, [2]idem.Command{on(name, name+"-1"), at(1, on(name, name+"-2"))}, name + "-1"}
+		p.dispatch(s.cmds[0])
+		p.admit(s.cmds[1])
+		all = append(all, s)
+		name = fmt.Sprint("free-", i)
+		s = shared{name, [2]idem.Command{on(name, name+"-1"), on(name, name+"-2")}, ""}
+		p.admit(s.cmds[0])
+		p.admit(s.cmds[1])
+		all = append(all, s)
+	}
+	p.ok(p.l.Restored(p.ctx), "Restored")
+	for _, s := range all {
+		seq, open, err := p.l.Resource(p.ctx, tenant, s.res)
+		p.ok(err, "Resource")
+		p.that(s.holds == "" || open == s.holds, "%s is kept by %q", s.res, open)
+		holder, other := s.cmds[0].Key, s.cmds[1].Key
+		if open == other.Operation {
+			holder, other = other, holder
+		}
+		p.that(open == holder.Operation, "%s is kept by %q, which is none of its rows", s.res, open)
+		_, err = p.l.Resolve(p.ctx, other, resolution(idem.Succeeded))
+		p.ok(err, "Resolve of the one that does not keep it")
+		p.slotOf(s.res, seq, open)
+		_, err = p.l.Resolve(p.ctx, holder, resolution(idem.Succeeded))
+		p.ok(err, "Resolve of the one that keeps it")
+		p.slotOf(s.res, seq+1, "")
+	}
 }
 
 func restoredSequence(p *play) {

@@ -39,6 +39,9 @@ func (l *Ledger) Limit(ctx context.Context, pages int) (n int, err error) {
 // ReadBack checks the pragmas of a handle that was opened otherwise.
 func ReadBack(ctx context.Context, db *sql.DB) error { return readBack(ctx, db, defaultBusy) }
 
+// Patiently is how every writing call waits for other processes.
+func Patiently(ctx context.Context, f func() error) error { return patiently(ctx, f) }
+
 // Version sets the version of the tables.
 func (l *Ledger) Version(ctx context.Context, v int) error {
 	_, err := l.writer.ExecContext(ctx, "INSERT INTO ledger_schema VALUES (?)", v)

@@ -2,13 +2,13 @@
 package cursor
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/binary"
 	"errors"
 	"math"
 	"time"
-
-	"github.com/toolcontract/toolcontract/internal/storable"
+	"unicode/utf8"
 )
 
 // Errors of Decode.
@@ -33,7 +33,7 @@ func Decode(c string) (at time.Time, id string, err error) {
 		return time.Unix(0, math.MinInt64).UTC(), "", nil
 	}
 	b, err := base64.RawURLEncoding.DecodeString(c)
-	if err != nil || len(b) < 8 || !storable.Text(string(b[8:])) {
+	if err != nil || len(b) < 8 || !utf8.Valid(b[8:]) || bytes.IndexByte(b[8:], 0) >= 0 {
 		return time.Time{}, "", errForm
 	}
 	nanos := int64(binary.BigEndian.Uint64(b)) //nolint:gosec // the bits that Encode took

@@ -153,7 +153,7 @@ func (o *opening) failure(column string, sealed []byte) *envelope.Error {
 		return nil
 	}
 	f := new(envelope.Error)
-	if err := json.Unmarshal(b, f); err != nil {
+	if json.Unmarshal(b, f) != nil {
 		o.errs = append(o.errs, errors.New("open "+column+": not a failure"))
 		return nil
 	}
@@ -171,7 +171,7 @@ func (o *opening) row(r *Row) {
 		return
 	}
 	var w word
-	if err := json.Unmarshal(b, &w); err != nil {
+	if json.Unmarshal(b, &w) != nil {
 		o.errs = append(o.errs, errors.New("open word: not a resolution"))
 		return
 	}
