@@ -108,6 +108,9 @@ func notEntered(c Case, s seen, codes ...envelope.Code) *Failure {
 	if len(s.entries) > 0 {
 		return c.failure(s, codeList(codes)+", the handler not called", s.gotten())
 	}
+	if s.effects > 0 {
+		return s.changed(s.effects, c)
+	}
 	return refusedWith(c, s, codes...)
 }
 
@@ -147,7 +150,7 @@ func (r *runner) passive(cat *catalogue, p published) {
 		l.drain()
 		l.f.Probe.Entries()
 		res := l.session.Call(ctx, envelope.Call{ID: id, Tool: p.Name, Arguments: bytes.Clone(args)})
-		s := seen{res, l.f.Probe.Entries(), l.drain()}
+		s := seen{result: res, entries: l.f.Probe.Entries(), sinks: l.drain()}
 		return notEntered(Case{Keyword: "id", Canary: []string{id}}, s, envelope.InvalidArgument)
 	})
 	r.with(join("dispatch", p.Name, "oversized"), cat.names(), func(ctx context.Context, l *live) *Failure {

@@ -21,6 +21,13 @@ func (r *runner) executor(cat *catalogue) {
 		w.faulty("malformed-success", MalformedSuccess)
 		w.faulty("truncated-success", TruncatedSuccess)
 		w.faulty("lost-twice", LostAfterCommit, LostAfterCommit)
+		if w.contract() == idem.ReplaySafe {
+			w.leaf("executor", "sent-again", (*act).sentAgain)
+			w.leaf("executor", "lands-late", (*act).landsLate)
+		}
+		if !w.commit.manifest.Write.Unversioned {
+			w.leaf("executor", "touched-on-the-way", (*act).touchedOnTheWay)
+		}
 		w.status("status-down", StatusDown, StatusDown)
 		w.status("status-stale", StatusStale, StatusStale)
 		w.leaf("executor", "open-while-unknown", (*act).openWhileUnknown)
@@ -73,8 +80,23 @@ func (w *writing) faulty(name string, faults ...Fault) {
 		if len(faults) == 0 {
 			return a.plain(s, before)
 		}
-		return a.settled(before)
+		if f := a.settled(before); f != nil {
+			return f
+		}
+		return a.met(a.op())
 	})
+}
+
+// met asks that a request of the operation came through the Upstream: otherwise no scripted fault was ever met, and the
+// case says nothing of the adapter.
+func (a *act) met(op string) *Failure {
+	if a.l.f.Upstream.requests(op) > 0 {
+		return nil
+	}
+	return &Failure{
+		Keyword: a.w.commit.manifest.Write.Contract, Want: "a request of " + op + " through Fixture.Upstream, to meet the scripted fault", Got: "none: the fault was not used up",
+		Hint: "send it by Upstream.Do, or by Upstream.Transport with an op that returns " + op + " for it: the request that asks what became of a commit is named by StatusOf",
+	}
 }
 
 // plain: without a fault there is one effect, and the provider's count is wired.
@@ -91,7 +113,87 @@ func (a *act) plain(s seen, before int) *Failure {
 		f.Hint = "the provider must count its effects in Fixture.Upstream, under " + a.op()
 		return f
 	}
-	return nil
+	if n := a.l.f.Upstream.all(); n != 1 {
+		f := a.failure(s, "no effect but the commit's own: not of the preview, of Current, of a read")
+		f.Got = fmt.Sprintf("%d effects in all", n)
+		f.Hint = "every effect of a write is counted once, under " + a.op()
+		return f
+	}
+	return a.met(a.op())
+}
+
+// touchedOnTheWay: the target is changed by somebody else after its version was read for the last time, and before the
+// request lands. Only the provider can see that: it must be told which version was approved.
+func (a *act) touchedOnTheWay() *Failure {
+	switch {
+	case a.l.f.Upstream == nil:
+		return lacks("Upstream")
+	case a.l.f.Touch == nil:
+		return lacks("Touch")
+	}
+	if f := a.approved(); f != nil {
+		return f
+	}
+	before := a.effects()
+	var touched error
+	a.l.f.Upstream.arriving(a.op(), func() { touched = a.l.f.Touch(a.ctx, a.rec.Proposal.Target) })
+	s := a.finish()
+	if touched != nil {
+		return &Failure{Want: "the target touched", Got: "an error"}
+	}
+	if n := a.effects() - before; n > 0 || s.result.OK {
+		f := a.failure(s, "VERSION_CONFLICT and no effect: the target changed before the request landed")
+		f.Got = fmt.Sprintf("%s, with %d effects in the provider", s.gotten(), n)
+		f.Hint = "send Approved.Target.Version as the provider's condition (If-Match, a where clause): reading the version first leaves a gap"
+		return f
+	}
+	if f := a.settled(before); f != nil {
+		return f
+	}
+	if a.effects() > before {
+		return a.failure(s, "no effect in the end: the version that was approved is gone")
+	}
+	return a.met(a.op())
+}
+
+// sentAgain: the request is lost on the way, and the target is as it was: where the provider gives one key one answer, it
+// is sent again, and the effect happens after all.
+func (a *act) sentAgain() *Failure { return a.again(LostBeforeCommit) }
+
+// landsLate: the request seems lost, and lands just before it is sent again. One key: the provider knows the second for
+// the first. Another key: a second effect, or a refusal of what happened.
+func (a *act) landsLate() *Failure { return a.again(LandsLate) }
+
+func (a *act) again(fault Fault) *Failure {
+	if a.l.f.Upstream == nil {
+		return lacks("Upstream")
+	}
+	if f := a.approved(); f != nil {
+		return f
+	}
+	before := a.effects()
+	a.l.f.Upstream.Script(a.op(), fault)
+	s := a.commitNow()
+	for range manyRounds {
+		if over(a.state()) || a.effects()-before > 1 {
+			break
+		}
+		if a.l.f.Clock != nil {
+			a.l.f.Clock.Advance(time.Second)
+		}
+		a.work()
+	}
+	if f := a.met(a.op()); f != nil {
+		return f
+	}
+	state, n := a.state(), a.effects()-before
+	if state == "succeeded" && n == 1 {
+		return nil
+	}
+	f := a.failure(s, "sent again under the same key, and succeeded with one effect")
+	f.Got = fmt.Sprintf("state %s with %d effects in the provider, after %d requests", state, n, a.l.f.Upstream.requests(a.op()))
+	f.Hint = "send Approved.ProviderKey, which is the same each time, and not a key made for the request"
+	return f
 }
 
 // honest: an answer may not deny an effect that happened, nor claim one that did not, nor ask for a repetition.
@@ -228,8 +330,10 @@ func (w *writing) status(name string, faults ...Fault) {
 		before := a.effects()
 		a.l.f.Upstream.Script(a.op(), LostAfterCommit)
 		a.l.f.Upstream.Script(StatusOf(a.op()), faults...)
+		unknown := false // nobody asks what is known
 		for range 1 + len(faults) {
 			s := a.commitNow()
+			unknown = unknown || s.result.Error != nil && s.result.Error.Code == envelope.OutcomeUnknown
 			if f := a.honest(s, a.effects()-before); f != nil {
 				return f
 			}
@@ -240,7 +344,13 @@ func (w *writing) status(name string, faults ...Fault) {
 				a.l.f.Clock.Advance(time.Second)
 			}
 		}
-		return a.settled(before)
+		if f := a.settled(before); f != nil {
+			return f
+		}
+		if f := a.met(a.op()); f != nil || !unknown || !a.w.resolvable() {
+			return f
+		}
+		return a.met(StatusOf(a.op()))
 	})
 }
 
@@ -264,7 +374,7 @@ func (a *act) openWhileUnknown() *Failure {
 		a.work()
 	}
 	if s.result.OK || a.state() != "unknown" {
-		return nil // the adapter found out by itself
+		return a.met(a.op()) // the adapter found out by itself
 	}
 	s = a.l.call(a.ctx, a.w.preview.Name, a.args)
 	if s.result.OK {
@@ -308,6 +418,9 @@ func (a *act) slowThenCancel() *Failure {
 		return f
 	}
 	close(up.release)
+	if f := a.met(a.op()); f != nil {
+		return f
+	}
 	for range 100 {
 		if over(a.state()) {
 			break
@@ -350,13 +463,25 @@ func (a *act) duplicateDelivery() *Failure {
 		f := a.honest(r, min(effects, 1))
 		if f != nil {
 			f.Hint = "a refusal that the request itself may have caused proves nothing: ask what became of the key, or return the error as it is"
+			return f
 		}
-		return f
+		return a.metInTheEnd()
 	}
 	if f := a.honest(r, effects); f != nil {
 		return f
 	}
-	return a.settled(before)
+	if f := a.settled(before); f != nil {
+		return f
+	}
+	return a.met(a.op())
+}
+
+// metInTheEnd is met for what a worker has yet to send.
+func (a *act) metInTheEnd() *Failure {
+	if a.w.commit.manifest.Write.Queued {
+		a.finish()
+	}
+	return a.met(a.op())
 }
 
 // racers is how many commits are made at once.

@@ -180,6 +180,8 @@ func (in *inputs) refused(c Case, want Refusal, s seen) *Failure {
 	e := s.result.Error
 	leaks := s.leaks(c.Canary, c.names)
 	switch {
+	case s.effects > 0:
+		return s.changed(s.effects, c)
 	case s.result.OK || e == nil:
 		return c.failure(s, text, s.gotten())
 	case e.Code != want.Code, e.Field != want.Field, want.Rule != "" && e.Rule != want.Rule:
@@ -204,6 +206,9 @@ func (in *inputs) refused(c Case, want Refusal, s seen) *Failure {
 func (in *inputs) accepted(c Case, s seen) *Failure {
 	const text = "accepted; the handler called once with what was sent; nothing in a sink"
 	e := s.result.Error
+	if s.effects > 0 {
+		return s.changed(s.effects, c)
+	}
 	if in.indirect() {
 		if e == nil || e.Code != envelope.NotFound || len(s.entries) > 0 {
 			return c.failure(s, "NOT_FOUND: a well-formed id of nothing", s.gotten())

@@ -27,6 +27,7 @@ type seen struct {
 	result  envelope.Result
 	entries []Entry
 	sinks   map[string][]byte
+	effects int // of the provider, while the call lasted
 }
 
 func (l *live) drain() map[string][]byte {
@@ -41,8 +42,16 @@ func (l *live) drain() map[string][]byte {
 func (l *live) call(ctx context.Context, wire string, raw []byte) seen {
 	l.drain()
 	l.f.Probe.Entries()
+	before := l.f.Upstream.all()
 	r := l.session.Call(ctx, envelope.Call{ID: "contracttest-1", Tool: wire, Arguments: bytes.Clone(raw)})
-	return seen{r, l.f.Probe.Entries(), l.drain()}
+	return seen{r, l.f.Probe.Entries(), l.drain(), l.f.Upstream.all() - before}
+}
+
+// changed is the failure of a call that had an effect and may have none.
+func (s seen) changed(n int, c Case) *Failure {
+	f := c.failure(s, "no effect in the provider: only a commit has one", fmt.Sprintf("%s, with %d effects", s.gotten(), n))
+	f.Hint = "a read, a preview, Current, Status and a refused call change nothing"
+	return f
 }
 
 // leaks searches for values: in the answer's error and its causes, and in every sink. names may stand in the answer.

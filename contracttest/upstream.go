@@ -26,6 +26,7 @@ const (
 	StatusStale                        // the provider's copy does not know of it yet: not found
 	SlowThenCancel                     // the provider did it, and answers when the suite says so
 	DuplicateDelivery                  // the network delivers the request twice
+	LandsLate                          // the answer is lost, and the request arrives just before the operation's next one
 )
 
 // String names the fault.
@@ -47,25 +48,34 @@ func (f Fault) String() string {
 		return "slow-then-cancel"
 	case DuplicateDelivery:
 		return "duplicate-delivery"
+	case LandsLate:
+		return "lands-late"
 	}
 	return "none"
 }
 
 // Upstream stands between an adapter and the provider that a test plays: it makes faults, and counts effects where they
-// happen, which is what the suites assert on. An operation is named by the commit's wire name, its status by [StatusOf].
+// happen, which is what the suites assert on. An operation is named by the commit's wire name, its status by [StatusOf];
+// every effect of a write is counted once, under the commit's name. A fault that never met its request fails the case.
 // Safe for concurrent use. Make it with [NewUpstream].
 type Upstream struct {
 	mu      sync.Mutex
 	scripts map[string][]Fault
 	effects map[string]int
-	arrived chan struct{} // of a slow answer
+	met     map[string]int      // requests of an operation
+	held    map[string][]func() // of requests that land late
+	before  map[string]func()   // called once, when a request arrives, before the provider sees it
+	arrived chan struct{}       // of a slow answer
 	release chan struct{}
 	story   *story
 }
 
 // NewUpstream returns an upstream without faults.
 func NewUpstream() *Upstream {
-	return &Upstream{scripts: map[string][]Fault{}, effects: map[string]int{}, arrived: make(chan struct{}, 64), release: make(chan struct{})}
+	return &Upstream{
+		scripts: map[string][]Fault{}, effects: map[string]int{}, met: map[string]int{}, held: map[string][]func(){}, before: map[string]func(){},
+		arrived: make(chan struct{}, 64), release: make(chan struct{}),
+	}
 }
 
 // StatusOf names the operation that asks what became of a commit.
@@ -99,17 +109,68 @@ func (u *Upstream) tell(s *story) {
 	u.story = s
 }
 
+// next is what becomes of a request that has arrived. What was held lands before it.
 func (u *Upstream) next(op string) Fault {
 	u.mu.Lock()
+	var f Fault
+	if len(u.scripts[op]) > 0 {
+		f = u.scripts[op][0]
+		u.scripts[op] = u.scripts[op][1:]
+	}
+	u.met[op]++
+	late, hook := u.held[op], u.before[op]
+	delete(u.held, op)
+	delete(u.before, op)
+	told := u.story
+	u.mu.Unlock()
+	for _, land := range late {
+		told.add("a request held back lands: %s", op)
+		land()
+	}
+	if hook != nil {
+		told.add("the target is changed before the request lands")
+		hook()
+	}
+	if f == 0 {
+		told.add("the provider is asked: %s", op)
+	} else {
+		told.add("the provider is asked: %s; fault %s", op, f)
+	}
+	return f
+}
+
+// requests is how many requests of the operation came through.
+func (u *Upstream) requests(op string) int {
+	u.mu.Lock()
 	defer u.mu.Unlock()
-	if len(u.scripts[op]) == 0 {
-		u.story.add("the provider is asked: %s", op)
+	return u.met[op]
+}
+
+// hold keeps a request back until the operation's next one.
+func (u *Upstream) hold(op string, land func()) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.held[op] = append(u.held[op], land)
+}
+
+// arriving calls hook when the operation's next request arrives, before the provider sees it.
+func (u *Upstream) arriving(op string, hook func()) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.before[op] = hook
+}
+
+// all is every effect so far, whatever it was counted under.
+func (u *Upstream) all() (n int) {
+	if u == nil {
 		return 0
 	}
-	f := u.scripts[op][0]
-	u.scripts[op] = u.scripts[op][1:]
-	u.story.add("the provider is asked: %s; fault %s", op, f)
-	return f
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	for _, k := range u.effects {
+		n += k
+	}
+	return n
 }
 
 // secretInFaults stands in the text of every fault, as credentials do in those of real clients.
@@ -140,6 +201,9 @@ func (u *Upstream) Do(ctx context.Context, op string, effect func() (changed boo
 		return fmt.Errorf("contracttest: %s: %w", secretInFaults, idem.ErrNotFound)
 	case DuplicateDelivery:
 		return cmp.Or(once(), once())
+	case LandsLate:
+		u.hold(op, func() { _ = once() }) // nobody waits for its answer
+		return errLost
 	case LostAfterCommit:
 		return cmp.Or(once(), errLost)
 	case MalformedSuccess, TruncatedSuccess:
@@ -192,8 +256,9 @@ func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 			return nil, err
 		}
 	}
+	ctx := r.Context()
 	send := func() (*http.Response, []byte, error) {
-		again := r.Clone(r.Context())
+		again := r.Clone(ctx)
 		again.Body = io.NopCloser(bytes.NewReader(body))
 		resp, err := t.next.RoundTrip(again)
 		if err != nil {
@@ -202,7 +267,13 @@ func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		text, err := io.ReadAll(resp.Body)
 		return resp, text, errors.Join(err, resp.Body.Close())
 	}
-	return t.fault(r, t.u.next(name), send)
+	fault := t.u.next(name)
+	if fault == LandsLate {
+		ctx = context.WithoutCancel(ctx)            // it is under way, whoever waits
+		t.u.hold(name, func() { _, _, _ = send() }) //nolint:bodyclose // send closes it
+		return nil, errLost
+	}
+	return t.fault(r, fault, send)
 }
 
 func (t transport) fault(r *http.Request, f Fault, send func() (*http.Response, []byte, error)) (*http.Response, error) {

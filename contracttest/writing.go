@@ -85,7 +85,11 @@ type proposalView struct {
 
 // propose previews, and reads the proposal as an approver would.
 func (a *act) propose() *Failure {
+	before := a.l.f.Upstream.all()
 	s := a.l.call(a.ctx, a.w.preview.Name, a.args)
+	if n := a.l.f.Upstream.all() - before; n > 0 {
+		return s.changed(n, Case{Keyword: "effect", Raw: a.args})
+	}
 	if !s.result.OK {
 		f := a.failure(s, "a proposal")
 		f.Hint = "the preview refuses the smallest document of its schema: give Examples for it"

@@ -427,6 +427,17 @@ func brokenExecutor() []broken {
 		handler("down-is-not-found", "*", samples.Fault{DownIsRefused: true}),
 		handler("not-found-is-failed", "*", samples.Fault{StaleIsRefused: true}),
 		handler("status-always-succeeded", "lost-before-commit", samples.Fault{StatusLies: true}),
+		handler("commit-without-the-version", "touched-on-the-way", samples.Fault{NoVersion: true}),
+		handler("no-fault-reaches-the-commit", "lost-before-commit", samples.Fault{CommitAside: true}),
+		handler("no-fault-reaches-the-status", "status-down", samples.Fault{StatusAside: true}),
+		handler("preview-has-an-effect", "plain", samples.Fault{PreviewChanges: true}),
+		handler("asking-for-the-version-has-an-effect", "plain", samples.Fault{CurrentChanges: true}),
+		{name: "a-key-per-call", suite: "executor", by: "executor/commit_tag_order_v1/lands-late", definitions: func(s *samples.Shop) []tool.Definition {
+			return []tool.Definition{s.Refund(), s.TagWith(samples.Fault{KeyPerCall: true})}
+		}},
+		{name: "read-has-an-effect", suite: "input", by: "input/count_visits_v1/valid", definitions: func(s *samples.Shop) []tool.Definition {
+			return []tool.Definition{s.Refund(), s.Visits()}
+		}},
 		{name: "no-key-for-the-provider", suite: "executor", by: "executor/commit_tag_order_v1/duplicate-delivery", definitions: func(s *samples.Shop) []tool.Definition {
 			return []tool.Definition{s.Refund(), s.TagWith(samples.Fault{KeyPerCall: true, NoVersion: true})}
 		}},

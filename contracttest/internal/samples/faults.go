@@ -27,6 +27,10 @@ type Fault struct {
 	StatusLies     bool // the status is always a yes
 	StaleCurrent   bool // the version is not read again
 	TellsCause     bool // the provider's error becomes a domain code's field
+	CommitAside    bool // the commit's request does not go through the Upstream, which is told of effects alone
+	StatusAside    bool // the status request does not go through the Upstream
+	PreviewChanges bool // the preview has an effect
+	CurrentChanges bool // asking for the version has an effect
 }
 
 // serial makes keys that no other call has.
@@ -34,6 +38,9 @@ var serial atomic.Int64 //nolint:gochecknoglobals // faults share it, whatever t
 
 func (f Fault) current(s *Shop) func(context.Context, tool.Caller, approval.Target) (string, error) {
 	return func(ctx context.Context, by tool.Caller, t approval.Target) (string, error) {
+		if f.CurrentChanges {
+			s.upstream().Count("visits")
+		}
 		if f.StaleCurrent {
 			return t.Version, nil
 		}
@@ -73,6 +80,13 @@ func (f Fault) commit(ctx context.Context, s *Shop, op string, t approval.Target
 
 // send is one request; with a key per call the key is made where the request is.
 func (f Fault) send(ctx context.Context, s *Shop, op string, t approval.Target, key string) (c change, err error) {
+	if f.CommitAside {
+		c, changed, err := s.apply(t.ID, t.Version, key)
+		if changed {
+			s.upstream().Count(op)
+		}
+		return c, err
+	}
 	err = s.upstream().Do(ctx, op, func() (bool, error) {
 		if f.KeyPerCall {
 			key = fmt.Sprintf("%s-%d", strings.SplitN(key, "-", 2)[0], serial.Add(1))
@@ -95,7 +109,11 @@ func (f Fault) status(ctx context.Context, s *Shop, op string, t approval.Target
 	if f.StatusLies {
 		return change{t.Version, t.Version + "x", time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)}, nil
 	}
-	c, err := s.status(ctx, op, key)
+	ask := func() (change, error) { return s.status(ctx, op, key) }
+	if f.StatusAside {
+		ask = func() (change, error) { return s.find(key) }
+	}
+	c, err := ask()
 	switch {
 	case f.DownIsRefused && err != nil && !errors.Is(err, idem.ErrNotFound):
 		return change{}, envelope.Refused(envelope.New(envelope.NotFound))
@@ -117,4 +135,19 @@ func BrokenAnswer() tool.Definition {
 		Spec:   spec("broken_answer", "Answers what it does not publish."),
 		Handle: func(context.Context, tool.Caller, nothingIn) (brokenOut, error) { return brokenOut{"half-open"}, nil },
 	}
+}
+
+// Visits is a read that has an effect.
+func (s *Shop) Visits() tool.Definition {
+	return tool.Tool[nothingIn, visitsOut]{
+		Spec: spec("count_visits", "Counts how often it was asked."),
+		Handle: func(context.Context, tool.Caller, nothingIn) (visitsOut, error) {
+			s.upstream().Count("visits")
+			return visitsOut{1}, nil
+		},
+	}
+}
+
+type visitsOut struct {
+	Visits int `json:"visits" jsonschema:"minimum=0"`
 }

@@ -166,6 +166,9 @@ func (s *Shop) RefundWith(f Fault) tool.Definition {
 	return tool.Write[refundIn, refundIn, refundOut]{
 		Spec: sp, Class: tool.Irreversible, Contract: idem.StatusQueryable,
 		Preview: func(_ context.Context, _ tool.Caller, in refundIn) (tool.Draft[refundIn], error) {
+			if f.PreviewChanges {
+				s.upstream().Count("commit_refund_v1")
+			}
 			return tool.Draft[refundIn]{
 				Plan: in, Target: approval.Target{Type: "order", ID: in.OrderID, Version: s.version(in.OrderID)}, Summary: "Refund an order",
 				Diffs:       []approval.Diff{{Field: "refunded", Before: "0", After: strconv.FormatInt(in.Amount, 10)}},
