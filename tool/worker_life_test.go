@@ -61,7 +61,7 @@ func TestBusyWorkerSweepsAndPurges(t *testing.T) {
 		slow := s.queue("slow")
 		<-entered
 		waits := s.queue("waits")
-		time.Sleep(12 * time.Minute)
+		time.Sleep(12*time.Minute + 30*time.Second) // between two sweeps, here and below
 		_, err := w.ledger.Find(t.Context(), key(old))
 		require.ErrorIs(t, err, idem.ErrGone, "ten minutes after its end the body goes")
 		require.Equal(t, idem.Pending, w.state(waits))
