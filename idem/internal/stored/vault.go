@@ -153,11 +153,11 @@ func (o *opening) failure(column string, sealed []byte) *envelope.Error {
 		return nil
 	}
 	f := new(envelope.Error)
-	if json.Unmarshal(b, f) != nil {
-		o.errs = append(o.errs, errors.New("open "+column+": not a failure"))
-		return nil
+	if json.Unmarshal(b, f) == nil {
+		return f
 	}
-	return f
+	o.errs = append(o.errs, errors.New("open "+column+": not a failure"))
+	return nil
 }
 
 func (o *opening) row(r *Row) {
