@@ -28,7 +28,7 @@ type Fixture struct {
 	Dispatcher *tool.Dispatcher
 	// Probe was wired into the dispatcher's configuration. Nil is an error: nobody would see what the handlers got.
 	Probe *Probe
-	// Sinks are searched for values that must not be there. Nil: those of the Probe.
+	// Sinks are searched for values that must not be there. Nil: those of the Probe. Empty is a failure: nothing is searched.
 	Sinks Sinks
 	// Clock is the dispatcher's and its stores'. Nil: what hangs on time is not judged, and fails unless it is skipped.
 	Clock Clock
@@ -160,6 +160,10 @@ func (f *Fixture) complete() error {
 		return errors.New("contracttest: the fixture lacks its catalogue or its dispatcher")
 	case f.Probe == nil:
 		return errors.New("contracttest: the fixture has no Probe: nobody would see what the handlers got")
+	case !f.Probe.wired():
+		return errors.New("contracttest: the fixture's Probe was not wired: call Probe.Wire with the configuration, before NewDispatcher")
+	case f.Upstream != nil && f.Upstream.scripts == nil:
+		return errors.New("contracttest: the fixture's Upstream is empty: make it with NewUpstream")
 	}
 	if f.Sinks == nil {
 		f.Sinks = f.Probe.Sinks()

@@ -36,13 +36,26 @@ type inputs struct {
 	tool    published
 	shared  *live
 	owner   *bench
-	reached int // accepted cases that reached a handler
-	valid   int
+	valid   int // accepted cases; of them:
+	reached int // those that reached a handler
+	answers int // those that were answered with data
+	broken  int // those on which the handler failed
 }
 
 func (in *inputs) close() {
 	in.drop()
-	if in.valid > 0 && in.reached == 0 && !in.indirect() && in.r.report.Executed == in.r.planned {
+	if in.valid == 0 || in.indirect() || in.r.report.Executed < in.r.planned {
+		return
+	}
+	switch {
+	case in.reached > 0 && in.answers == 0 && in.broken == 0:
+		in.r.leaf(join("input", in.tool.Name, "answered"), func(testing.TB) *Failure {
+			return &Failure{
+				Want: "a valid case that the handler answers with data", Got: fmt.Sprintf("all %d ended in a refusal", in.valid),
+				Hint: "give Examples that the handler answers: whether it works was never seen",
+			}
+		})
+	case in.reached == 0:
 		in.r.leaf(join("input", in.tool.Name, "reached"), func(testing.TB) *Failure {
 			return &Failure{Want: "a valid case that reaches the handler", Got: fmt.Sprintf("all %d were turned away", in.valid), Hint: "give Examples that Check admits"}
 		})
@@ -134,7 +147,11 @@ func (in *inputs) fresh(tb testing.TB, c Case, want Refusal, expected bool) *Fai
 	s := l.call(ctx, c.Tool, c.Raw)
 	in.count(s)
 	in.valid++
+	if s.result.OK {
+		in.answers++
+	}
 	if e := s.result.Error; expected && e != nil && e.Code == want.Code && e.Field == want.Field {
+		in.r.o.met(c)
 		return in.checked(c, s)
 	}
 	return in.accepted(c, s)
@@ -158,6 +175,16 @@ func (o *options) expected(c Case) (Refusal, bool) {
 		}
 	}
 	return Refusal{}, false
+}
+
+// met notes that a case was answered as an Expect says.
+func (o *options) met(c Case) {
+	for _, e := range o.expects {
+		if c.Valid != trace.Boundary(e.want.Code) && matchName(e.pattern, c.Name) {
+			e.met++
+			return
+		}
+	}
 }
 
 func (c Case) failure(s seen, want, got string) *Failure {
@@ -236,12 +263,27 @@ func (in *inputs) accepted(c Case, s seen) *Failure {
 	if e != nil && trace.Boundary(e.Code) {
 		return c.failure(s, text, s.gotten()+", after the handler was entered")
 	}
+	if f := in.broke(c, s); f != nil {
+		return f
+	}
 	if leaks := s.leaks(c.Canary, nil); len(leaks) > 0 {
 		f := c.failure(s, text, s.gotten())
 		f.Leaks = leaks
 		return f
 	}
 	return nil
+}
+
+// broke: what the schema admits may be refused by the tool, in its own words; it may not break the handler.
+func (in *inputs) broke(c Case, s seen) *Failure {
+	e := s.result.Error
+	if e == nil || e.Code != envelope.Internal && e.Code != envelope.OutputInvalid && e.Code != envelope.DeadlineExceeded {
+		return nil
+	}
+	in.broken++
+	f := c.failure(s, "data, or a refusal that the tool declares: the schema admits the document", string(e.Code)+", after the handler was entered")
+	f.Hint = "the handler failed, or answered what its output schema refuses; what it cannot serve it refuses by a declared code, or NOT_FOUND"
+	return f
 }
 
 // entrances is how often one call may enter the tool's handler: a preview twice, a read as often as it declares.
@@ -274,6 +316,12 @@ func (r *runner) controls(cat *catalogue) {
 			tb.Fatal(err)
 		}
 		const planted = "Zq7-control-kX9-planted"
+		if len(l.f.Sinks) == 0 {
+			return &Failure{
+				Want: "sinks to be searched", Got: "none: nothing that must not be written would be found",
+				Hint: "leave Fixture.Sinks nil for those of the Probe, or Skip the case with the reason",
+			}
+		}
 		for name, s := range l.f.Sinks {
 			if s.Drain == nil || s.Plant == nil {
 				return &Failure{Want: "a sink that can be drained and planted", Got: "none in " + name}

@@ -84,12 +84,16 @@ func (s seen) leaks(canaries, names []string) (found []string) {
 	return found
 }
 
-// answerText is everything that an error says, in each way of printing it.
+// answerText is everything that a refusal says, in each way of printing it: the whole result, not its error alone.
 func (s seen) answerText() []byte {
 	var b bytes.Buffer
 	if s.result.Error == nil {
 		return nil
 	}
+	if doc, err := json.Marshal(s.result); err == nil {
+		b.Write(doc)
+	}
+	fmt.Fprintf(&b, "\n%s\n%s\n%s", s.result.RequestID, s.result.Tool, strings.Join(s.result.Untrusted, "\n"))
 	if doc, err := json.Marshal(s.result.Error); err == nil {
 		b.Write(doc)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -39,6 +40,7 @@ type expectation struct {
 	pattern string
 	want    Refusal
 	matched int
+	met     int // cases that were answered so
 }
 
 type upstreamFiles struct {
@@ -54,10 +56,34 @@ const (
 
 func collect(opts []Option) *options {
 	o := &options{witnesses: map[string]witness{}, examples: map[string][]jsontext.Value{}, maxCases: defaultCases, perCase: defaultPerCase}
-	for _, opt := range opts {
+	for i, opt := range opts {
+		if f, ok := opt.(optionFunc); opt == nil || ok && f == nil {
+			o.errs = append(o.errs, fmt.Errorf("contracttest: option %d is nil", i))
+			continue
+		}
 		opt.apply(o)
 	}
 	return o
+}
+
+// strangers are the options that speak of tools which are not there: they would have no effect.
+func (o *options) strangers(cat *catalogue) (errs []error) {
+	check := func(option, wire string) {
+		if _, err := cat.tool(wire); err != nil {
+			errs = append(errs, fmt.Errorf("contracttest: %s has no effect: %q is not served by the catalogue", option, wire))
+		}
+	}
+	for _, wire := range slices.Sorted(maps.Keys(o.examples)) {
+		check("Examples", wire)
+	}
+	for _, place := range slices.Sorted(maps.Keys(o.witnesses)) {
+		wire, _, _ := strings.Cut(place, "/")
+		check("Witness", wire)
+	}
+	for _, u := range o.upstreams {
+		check("Upstreams", u.wire)
+	}
+	return errs
 }
 
 // Skip says that the cases matching the pattern are known to fail, and why. They run all the same: one that passes is a
@@ -76,7 +102,8 @@ func Skip(pattern, reason string) Option {
 
 // Expect says how the cases matching the pattern are answered, in the place of what the schema alone makes of them. With a
 // code of the handler's, what the schema admits may be refused so, by a Check; what it refuses is not touched. With a code
-// of the boundary, what the schema refuses must be refused so. A pattern that matches nothing is an error.
+// of the boundary, what the schema refuses must be refused so. A pattern that matches nothing is an error, and so is one
+// whose cases are never answered so.
 func Expect(pattern string, r Refusal) Option {
 	return optionFunc(func(o *options) {
 		o.checkPattern("Expect", pattern)

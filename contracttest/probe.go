@@ -62,6 +62,8 @@ func (p *Probe) Wire(cfg *tool.Config) {
 	p.cfg = *cfg
 }
 
+func (p *Probe) wired() bool { return p.cfg.Logger != nil }
+
 // Enter notes an entrance into a handler, for boundaries that do not go through [tool.Config].Entered.
 func (p *Probe) Enter(wire string, in any) {
 	if plan, ok := in.(jsontext.Value); ok {

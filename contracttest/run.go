@@ -79,6 +79,10 @@ func (r *runner) run(suites []suite) {
 	if r.t != nil {
 		r.t.Helper()
 	}
+	if r.fresh == nil {
+		r.fault(errors.New("contracttest: New is nil"))
+		return
+	}
 	if len(r.o.errs) > 0 {
 		r.fault(errors.Join(r.o.errs...))
 		return
@@ -87,6 +91,9 @@ func (r *runner) run(suites []suite) {
 	if err != nil {
 		r.fault(err)
 		return
+	}
+	if errs := r.o.strangers(cat); len(errs) > 0 {
+		r.fault(errors.Join(errs...))
 	}
 	for _, s := range suites {
 		s(r, cat)

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/toolcontract/toolcontract/tool/trace"
 )
 
 // runner runs cases as subtests, or without a test for a Report.
@@ -128,6 +130,8 @@ func (r *runner) close() {
 	for _, e := range r.o.expects {
 		if e.matched == 0 {
 			r.fault(fmt.Errorf("contracttest: Expect(%q) matches no case", e.pattern))
+		} else if e.met == 0 && !trace.Boundary(e.want.Code) {
+			r.fault(fmt.Errorf("contracttest: Expect(%q) has no effect: none of the %d cases is answered %s", e.pattern, e.matched, e.want))
 		}
 	}
 	if r.planned == 0 {

@@ -88,13 +88,53 @@ func TestSkipMustMatchFailAndHaveAReason(t *testing.T) {
 	require.ErrorContains(t, contracttest.Check(fresh, contracttest.Only("nothing")).Err(), "no such suite")
 }
 
+func TestWhatHasNoEffectIsNamed(t *testing.T) {
+	t.Parallel()
+	c, fresh := review(t)
+	only := contracttest.Only("input")
+	files := fstest.MapFS{}
+	for _, tt := range []struct {
+		name, says string
+		fresh      contracttest.New
+		opt        contracttest.Option
+	}{
+		{"nil-option", "option 1 is nil", fresh, nil},
+		{"examples", `Examples has no effect: "other_v1"`, fresh, contracttest.Examples("other_v1", jsontext.Value(`{}`))},
+		{"witness", `Witness has no effect: "other_v1"`, fresh, contracttest.Witness("other_v1/a", []string{"a"}, nil)},
+		{"upstreams", `Upstreams has no effect: "other_v1"`, fresh, contracttest.Upstreams("other_v1", files, "*")},
+		{"expect", "none of the", fresh, contracttest.Expect("input/request_review_v1/**", contracttest.Refusal{Code: "X_Y"})},
+		{"nil-new", "New is nil", nil, only},
+		{"nil-fixture", "New returned no fixture", contracttest.Make(func() (*contracttest.Fixture, error) { return nil, nil }), only}, //nolint:nilnil // what is tried
+		{"empty-fixture", "lacks its catalogue", contracttest.Make(func() (*contracttest.Fixture, error) { return &contracttest.Fixture{}, nil }), only},
+		{"probe-not-wired", "was not wired", contracttest.Make(func() (*contracttest.Fixture, error) {
+			f, err := contracttest.Assemble(c)
+			if err == nil {
+				f.Probe = contracttest.NewProbe()
+			}
+			return f, err
+		}), only},
+		{"empty-upstream", "NewUpstream", contracttest.Make(func() (*contracttest.Fixture, error) {
+			f, err := contracttest.Assemble(c)
+			if err == nil {
+				f.Upstream = &contracttest.Upstream{}
+			}
+			return f, err
+		}), only},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			require.ErrorContains(t, contracttest.Check(tt.fresh, only, tt.opt).Err(), tt.says)
+		})
+	}
+}
+
 func TestSkippedFailuresAreCountedAndPass(t *testing.T) {
 	t.Parallel()
 	c, err := tool.NewCatalog(samples.BrokenAnswer())
 	require.NoError(t, err)
 	fresh := contracttest.Make(func() (*contracttest.Fixture, error) { return contracttest.Assemble(c) })
 	require.Error(t, contracttest.Check(fresh).Err())
-	report := contracttest.Check(fresh, contracttest.Skip("output/broken_answer_v1/own", "the handler is known to be broken"))
+	report := contracttest.Check(fresh, contracttest.Only("output"), contracttest.Skip("output/broken_answer_v1/own", "the handler is known to be broken"))
 	require.NoError(t, report.Err())
 	require.Equal(t, []contracttest.SkipRow{{Pattern: "output/broken_answer_v1/own", Reason: "the handler is known to be broken", Matched: 1}}, report.Skips)
 }

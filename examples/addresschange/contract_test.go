@@ -48,6 +48,10 @@ func TestContract(t *testing.T) {
 	},
 		contracttest.Examples("preview_address_change_v2",
 			jsontext.Value(`{"customer_id":"cus_9Qm4","destination":{"kind":"saved","address_id":"addr_2"}}`)),
+		// Without an id that is there, no read would ever be seen to answer.
+		contracttest.Examples("get_customer_v1", jsontext.Value(`{"customer_id":"cus_9Qm4"}`)),
+		contracttest.Examples("list_orders_v1", jsontext.Value(`{"customer_id":"cus_9Qm4"}`)),
+		contracttest.Examples("request_refund_review_v1", jsontext.Value(`{"case_ref":"case_A1b2C3d4E5f6G7h8","reason_code":"other"}`)),
 		// The Check of this tool refuses an amount without a currency, which the schema admits.
 		contracttest.Expect("input/request_refund_review_v1/**", contracttest.Refusal{Code: envelope.PreconditionFailed, Field: "currency"}),
 	)

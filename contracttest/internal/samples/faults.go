@@ -151,3 +151,22 @@ func (s *Shop) Visits() tool.Definition {
 type visitsOut struct {
 	Visits int `json:"visits" jsonschema:"minimum=0"`
 }
+
+type partIn struct {
+	Part string `json:"part" jsonschema:"minLength=1,maxLength=40"`
+}
+
+type partOut struct {
+	Stock int `json:"stock" jsonschema:"minimum=0,maximum=1000"`
+}
+
+// Part is a read whose handler is given: one that fails where it may not.
+func Part(handle func(part string) (stock int, err error)) tool.Definition {
+	return tool.Tool[partIn, partOut]{
+		Spec: spec("find_part", "Says how many of a part are there."),
+		Handle: func(_ context.Context, _ tool.Caller, in partIn) (partOut, error) {
+			n, err := handle(in.Part)
+			return partOut{n}, err
+		},
+	}
+}
