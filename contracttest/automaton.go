@@ -18,6 +18,7 @@ type automaton struct {
 	edges   []rune // the characters on both sides of each border that a pattern draws
 	states  []autoState
 	byKey   map[string]int
+	needed  int // so many patterns must match, and not all of the others, if there are others
 }
 
 type autoState struct {
@@ -31,6 +32,7 @@ type autoState struct {
 type threads struct {
 	matched bool
 	pcs     []uint32
+	passed  []bool // instructions that read nothing and were followed: they can lead back to themselves
 }
 
 // runeClass is a set of characters that no pattern tells apart, with some of them to write.
@@ -45,9 +47,12 @@ var (
 	errNoText       = errors.New("contracttest: no text of this length matches")
 )
 
-func newAutomaton(patterns ...string) (*automaton, error) {
-	a := &automaton{byKey: map[string]int{}}
-	for _, p := range patterns {
+func newAutomaton(patterns ...string) (*automaton, error) { return newDifference(patterns, nil) }
+
+// newDifference is the machine of the texts that match all of in and not all of out.
+func newDifference(in, out []string) (*automaton, error) {
+	a := &automaton{byKey: map[string]int{}, needed: len(in)}
+	for _, p := range slices.Concat(in, out) {
 		tree, err := syntax.Parse(p, syntax.Perl)
 		if err != nil {
 			return nil, fmt.Errorf("contracttest: pattern: %w", err)
@@ -86,6 +91,15 @@ func (t *threads) enter(prog *syntax.Prog, pc uint32, begin, end bool) {
 		return
 	}
 	inst := prog.Inst[pc]
+	if !reads(&inst) {
+		if t.passed == nil {
+			t.passed = make([]bool, len(prog.Inst))
+		}
+		if t.passed[pc] {
+			return
+		}
+		t.passed[pc] = true
+	}
 	switch inst.Op {
 	case syntax.InstAlt, syntax.InstAltMatch:
 		t.enter(prog, inst.Out, begin, end)
@@ -115,8 +129,10 @@ func (a *automaton) add(s autoState) int {
 		key = append(key, 'b')
 	}
 	s.accept = true
+	others := a.needed < len(s.sets)
 	for i := range s.sets {
 		t := &s.sets[i]
+		t.passed = nil
 		slices.Sort(t.pcs)
 		key = binary.AppendUvarint(key, uint64(len(t.pcs)))
 		if t.matched {
@@ -125,8 +141,14 @@ func (a *automaton) add(s autoState) int {
 		for _, pc := range t.pcs {
 			key = binary.AppendUvarint(key, uint64(pc))
 		}
-		s.accept = s.accept && (t.matched || t.endsHere(a.progs[i], s.begin))
+		matches := t.matched || t.endsHere(a.progs[i], s.begin)
+		if i < a.needed {
+			s.accept = s.accept && matches
+		} else {
+			others = others && matches
+		}
 	}
+	s.accept = s.accept && !others
 	if id, ok := a.byKey[string(key)]; ok {
 		return id
 	}
@@ -263,7 +285,12 @@ func (a *automaton) signature(r rune) string {
 
 // reads reports whether an instruction reads a character.
 func reads(inst *syntax.Inst) bool {
-	return slices.Contains([]syntax.InstOp{syntax.InstRune, syntax.InstRune1, syntax.InstRuneAny, syntax.InstRuneAnyNotNL}, inst.Op)
+	switch inst.Op {
+	case syntax.InstRune, syntax.InstRune1, syntax.InstRuneAny, syntax.InstRuneAnyNotNL:
+		return true
+	default:
+		return false
+	}
 }
 
 func instCuts(inst *syntax.Inst) (cuts []rune) {

@@ -254,7 +254,7 @@ func (b *builder) object(s *shape, depth int) (*value, error) {
 	out := objectValue()
 	for _, p := range s.props {
 		needed := slices.Contains(s.required, p.name)
-		if slices.Contains(s.excludedMembers, p.name) || !needed && !b.optional(s, out) {
+		if slices.Contains(s.excludedMembers, p.name) || !needed && !b.optional(s, out, p.name) {
 			continue
 		}
 		elem, err := b.within(p.parts, depth-1)
@@ -280,8 +280,8 @@ func (b *builder) object(s *shape, depth int) (*value, error) {
 }
 
 // optional decides whether a member that may be missing is there.
-func (b *builder) optional(s *shape, out *value) bool {
-	if s.maxProps >= 0 && len(out.names) >= s.maxProps {
+func (b *builder) optional(s *shape, out *value, name string) bool {
+	if s.maxProps >= 0 && s.together(out, name) > s.maxProps {
 		return false
 	}
 	if b.choose != nil {
@@ -292,30 +292,21 @@ func (b *builder) optional(s *shape, out *value) bool {
 
 // completed adds the members that others need, and as many as there must be.
 func (b *builder) completed(s *shape, out *value, depth int) error {
-	for again := true; again; {
-		again = false
-		for _, d := range s.needs {
-			if out.index(d.name) < 0 {
-				continue
-			}
-			for _, name := range d.need {
-				if out.index(name) < 0 {
-					if err := b.further(s, out, name, depth); err != nil {
-						return err
-					}
-					again = true
-				}
-			}
-		}
+	if err := b.neededToo(s, out, depth); err != nil {
+		return err
 	}
 	for _, p := range s.props {
 		if len(out.names) >= s.minProps {
 			break
 		}
-		if out.index(p.name) < 0 && !slices.Contains(s.excludedMembers, p.name) {
-			if err := b.further(s, out, p.name, depth); err != nil {
-				return err
-			}
+		if out.index(p.name) >= 0 || slices.Contains(s.excludedMembers, p.name) || s.maxProps >= 0 && s.together(out, p.name) > s.maxProps {
+			continue
+		}
+		if err := b.further(s, out, p.name, depth); err != nil {
+			return err
+		}
+		if err := b.neededToo(s, out, depth); err != nil {
+			return err
 		}
 	}
 	want := s.minProps
@@ -341,6 +332,42 @@ func (b *builder) completed(s *shape, out *value, depth int) error {
 		}
 	}
 	return nil
+}
+
+// neededToo adds the members that those which are there need.
+func (b *builder) neededToo(s *shape, out *value, depth int) error {
+	for again := true; again; {
+		again = false
+		for _, d := range s.needs {
+			if out.index(d.name) < 0 {
+				continue
+			}
+			for _, name := range d.need {
+				if out.index(name) < 0 {
+					if err := b.further(s, out, name, depth); err != nil {
+						return err
+					}
+					again = true
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// together is how many members there are with one more and all that it needs.
+func (s *shape) together(v *value, name string) int {
+	names := append(slices.Clone(v.names), name)
+	for i := len(v.names); i < len(names); i++ {
+		for _, d := range s.needs {
+			for _, need := range d.need {
+				if d.name == names[i] && !slices.Contains(names, need) {
+					names = append(names, need)
+				}
+			}
+		}
+	}
+	return len(names)
 }
 
 func lowerOr(n, otherwise int) int {

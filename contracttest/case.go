@@ -1,6 +1,8 @@
 package contracttest
 
 import (
+	"slices"
+
 	"github.com/toolcontract/toolcontract/envelope"
 )
 
@@ -23,6 +25,10 @@ type Case struct {
 	names []string // member names that may stand in the answer to their sender, and nowhere else
 	place string   // the place's name, for the report
 
+	// also is another refusal that is right: where a choice fails, what it would have declared is unknown to an
+	// unevaluatedProperties beside it, and which of the two is said first is not prescribed.
+	also []Refusal
+
 	conditional bool // made under a condition: the judge alone decides
 }
 
@@ -39,6 +45,15 @@ func invalid(rule, field string) Refusal {
 
 func tooLarge(field string) Refusal {
 	return Refusal{Code: envelope.PayloadTooLarge, Field: field, Rule: "limit"}
+}
+
+// refusedBy reports whether an answer's error is one of the refusals that are right.
+func (c Case) refusedBy(e *envelope.Error) bool {
+	return c.Want.is(e) || slices.ContainsFunc(c.also, func(r Refusal) bool { return r.is(e) })
+}
+
+func (r Refusal) is(e *envelope.Error) bool {
+	return e.Code == r.Code && e.Field == r.Field && (r.Rule == "" || e.Rule == r.Rule)
 }
 
 // mutation is one change of a value at a place, and what must come of it.

@@ -14,6 +14,7 @@ type contract struct {
 	root     *value
 	cache    map[*value][]*shape
 	machines map[string]*automaton
+	formats  map[string]*value // a schema of each, for the judge
 	judges   map[*value]*judge
 }
 
@@ -90,7 +91,7 @@ func newContract(doc []byte) (*contract, error) {
 	if err != nil {
 		return nil, fmt.Errorf("contracttest: the published schema: %w", err)
 	}
-	return &contract{root: root, cache: map[*value][]*shape{}, machines: map[string]*automaton{}, judges: map[*value]*judge{}}, nil
+	return &contract{root: root, cache: map[*value][]*shape{}, machines: map[string]*automaton{}, judges: map[*value]*judge{}, formats: map[string]*value{}}, nil
 }
 
 func (c *contract) whole() []part { return []part{{schema: c.root}} }

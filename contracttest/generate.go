@@ -281,15 +281,29 @@ func (b *builder) put(s *shape, v *value, name string, child *value) error {
 	}
 	if s.maxProps >= 0 && len(v.names) >= s.maxProps {
 		for i := range v.names {
-			if !slices.Contains(s.required, v.names[i]) {
+			if s.spared(v, i) {
 				*v = *v.without(i)
 				break
 			}
 		}
 	}
 	v.names, v.elems = append(v.names, name), append(v.elems, child)
-	return b.completed(s, v, maxNesting)
+	if err := b.completed(s, v, maxNesting); err != nil {
+		return err
+	}
+	for i := len(v.names) - 1; i >= 0 && s.maxProps >= 0 && len(v.names) > s.maxProps; i-- {
+		if v.names[i] != name && s.spared(v, i) {
+			*v = *v.without(i)
+		}
+	}
+	if s.maxProps >= 0 && len(v.names) > s.maxProps {
+		return errTooMany
+	}
+	return nil
 }
+
+// errTooMany says that a member cannot be there: with what it needs there would be more than maxProperties.
+var errTooMany = errors.New("contracttest: a member that needs more than fit")
 
 // fromExample takes an author's document as the carrier, if the place is there.
 func (g *generator) fromExample(b *builder, example *value, p place, at int) (root, target *value, ok bool) {
@@ -362,6 +376,14 @@ func (g *generator) apply(p place, at int, s *shape, mutate func(cur *value) []m
 	}
 	for _, sz := range sizes {
 		root, target, err := g.carrier(p, at, sz)
+		if errors.Is(err, errTooMany) {
+			for _, k := range g.order {
+				if k.place == p.name {
+					g.rows[k].Implied = "maxProperties around it"
+				}
+			}
+			return
+		}
 		if err != nil {
 			if sz == smallest {
 				g.fail(p, err)
@@ -389,10 +411,13 @@ func (g *generator) emit(p place, s *shape, name string, m mutation, sz size, ra
 		switch {
 		case p.captured != nil:
 			m.want = *p.captured
-		case s != nil && s.captured != "":
+		case s != nil && s.captures(m.keyword):
 			m.want = invalid(s.captured, p.field)
 		}
 		if nul && m.want.Rule != "nul" {
+			if bytes.Contains(g.known, []byte("unevaluatedProperties")) {
+				return // the choice failed, and the judge, who stops at the character, cannot say what is unknown then
+			}
 			m.want.Rule = "" // a choice, or what it finds in the text
 		}
 		if p.hidden {
@@ -418,6 +443,19 @@ func (g *generator) emit(p place, s *shape, name string, m mutation, sz size, ra
 	})
 }
 
+// captures reports whether a choice reports a fault of this keyword: not where the keyword stands beside the choice.
+func (s *shape) captures(keyword string) bool {
+	if s.captured == "" {
+		return false
+	}
+	for _, r := range s.rules {
+		if r.keyword == keyword && !strings.HasPrefix(r.at, s.at) {
+			return false
+		}
+	}
+	return true
+}
+
 // keep takes a case once its label is the judge's too.
 func (g *generator) keep(c Case) {
 	if g.raws[string(c.Raw)] {
@@ -431,11 +469,15 @@ func (g *generator) keep(c Case) {
 	} else {
 		g.names[c.Name] = 1
 	}
-	if err := g.disagreement(c); err != nil {
+	v := g.judge.verdict(c.Raw)
+	if err := g.disagreement(c, v); err != nil {
 		if !c.conditional { // a condition elsewhere may look at this very member
 			g.errs = append(g.errs, err)
 		}
 		return
+	}
+	if !c.Valid && c.Want.Code == envelope.InvalidArgument {
+		c.also = v.unevaluated(c.Want.Rule)
 	}
 	g.note(c)
 	g.cases = append(g.cases, c)
@@ -457,8 +499,7 @@ func (e *labelError) Error() string {
 	return fmt.Sprintf("contracttest: a fault of the generator: %s: the operator says %s, the judge %s, of %s", e.name, e.operator, e.judge, e.sent)
 }
 
-func (g *generator) disagreement(c Case) error {
-	v := g.judge.verdict(c.Raw)
+func (g *generator) disagreement(c Case, v verdict) error {
 	if c.Valid {
 		if v.valid() {
 			return nil
@@ -481,6 +522,24 @@ func (g *generator) disagreement(c Case) error {
 		return &labelError{c.Name, rule, v.keywords(), shown(c.Raw)}
 	}
 	return nil
+}
+
+// unevaluated are the members that are unknown beside the fault that is meant.
+func (v verdict) unevaluated(rule string) (out []Refusal) {
+	for _, f := range v.found {
+		if f.keyword != "unevaluatedProperties" || f.keyword == rule {
+			continue
+		}
+		r := Refusal{Code: envelope.UnknownField, Rule: f.keyword}
+		for _, name := range strings.Split(f.pointer, "/") {
+			if !envelope.Showable(name) {
+				break
+			}
+			r.Field = envelope.Member(r.Field, name)
+		}
+		out = append(out, r)
+	}
+	return out
 }
 
 func (v verdict) keywords() string {

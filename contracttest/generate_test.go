@@ -1,14 +1,6 @@
 package contracttest
 
-import (
-	"encoding/json/jsontext"
-	"testing"
-
-	"github.com/stretchr/testify/require"
-
-	"github.com/toolcontract/toolcontract/envelope"
-	"github.com/toolcontract/toolcontract/validate"
-)
+import "testing"
 
 const refundSchema = `{"type":"object","properties":{
  "account":{"type":"string","minLength":3,"maxLength":12,"pattern":"^[A-Z]{2}[0-9]+$"},
@@ -27,24 +19,5 @@ const refundSchema = `{"type":"object","properties":{
 
 func TestGeneratedCasesAgreeWithTheBoundary(t *testing.T) {
 	t.Parallel()
-	g, err := newGenerator("input", "t_v1", []byte(refundSchema), validate.Limits{})
-	require.NoError(t, err)
-	cases, err := g.run()
-	require.NoError(t, err)
-	s, err := validate.Compile(jsontext.Value(refundSchema))
-	require.NoError(t, err)
-	for _, c := range cases {
-		err := s.Check(c.Raw, validate.Limits{})
-		if c.Valid {
-			require.NoError(t, err, c.Name)
-			continue
-		}
-		var e *envelope.Error
-		require.ErrorAs(t, err, &e, "%s %s", c.Name, c.Raw)
-		require.Equal(t, c.Want.Code, e.Code, "%s %s", c.Name, c.Raw)
-		require.Equal(t, c.Want.Field, e.Field, "%s %s", c.Name, c.Raw)
-		if c.Want.Rule != "" {
-			require.Equal(t, c.Want.Rule, e.Rule, "%s %s", c.Name, c.Raw)
-		}
-	}
+	agree(t, refundSchema)
 }

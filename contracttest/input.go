@@ -119,7 +119,7 @@ func (in *inputs) run(tb testing.TB, c Case) *Failure {
 	case c.Valid:
 		return in.fresh(tb, c, want, expected)
 	case expected:
-		c.Want = want
+		c.Want, c.also = want, nil
 	}
 	l, err := in.borrow()
 	if err != nil {
@@ -129,7 +129,7 @@ func (in *inputs) run(tb testing.TB, c Case) *Failure {
 	defer cancel()
 	s := l.call(ctx, c.Tool, c.Raw)
 	in.count(s)
-	f := in.refused(c, c.Want, s)
+	f := in.refused(c, s)
 	if f != nil || len(s.entries) > 0 {
 		in.drop() // what it left behind must not be blamed on another
 	}
@@ -202,8 +202,8 @@ func lastSlash(s string) int {
 }
 
 // refused: the code, the place, the rule; no handler ran; nothing holds the value.
-func (in *inputs) refused(c Case, want Refusal, s seen) *Failure {
-	text := want.String() + "; the handler not called; nothing echoed"
+func (in *inputs) refused(c Case, s seen) *Failure {
+	text := c.Want.String() + "; the handler not called; nothing echoed"
 	e := s.result.Error
 	leaks := s.leaks(c.Canary, c.names)
 	switch {
@@ -211,7 +211,7 @@ func (in *inputs) refused(c Case, want Refusal, s seen) *Failure {
 		return s.changed(s.effects, c)
 	case s.result.OK || e == nil:
 		return c.failure(s, text, s.gotten())
-	case e.Code != want.Code, e.Field != want.Field, want.Rule != "" && e.Rule != want.Rule:
+	case !c.refusedBy(e):
 		return c.failure(s, text, s.gotten())
 	case len(s.entries) > 0:
 		return c.failure(s, text, s.gotten()+", after the handler was entered")

@@ -165,10 +165,49 @@ func (g *generator) steps(p place, s *shape) (out []mutation) {
 		}
 		out = append(out, mutation{op: "multipleOf-off-" + strconv.Itoa(i), keyword: "multipleOf", value: g.number(r), want: invalid("multipleOf", p.field)})
 	}
-	if !hasInvalid(out) && s.integer() && isMultiple(ratOf(1), s.step) {
+	if hasInvalid(out) {
+		return out
+	}
+	if s.integer() && isMultiple(ratOf(1), s.step) {
 		g.implied(p, "multipleOf", "the type")
+		return out
+	}
+	r, implied := s.betweenSteps()
+	if implied {
+		g.implied(p, "multipleOf", "the bounds")
+	}
+	if r != nil {
+		out = append(out, mutation{op: "multipleOf-off", keyword: "multipleOf", value: g.number(r), want: invalid("multipleOf", p.field)})
 	}
 	return out
+}
+
+// betweenSteps is a number within the bounds that is no multiple, and whether it is proved that there is none.
+func (s *shape) betweenSteps() (r *big.Rat, implied bool) {
+	grain := ratOf(1)
+	if !s.integer() {
+		grain = new(big.Rat).Mul(s.step, big.NewRat(1, 4))
+	}
+	at, on := s.lo, grain
+	if at == nil {
+		at, on = s.hi, new(big.Rat).Neg(grain)
+	}
+	if at == nil {
+		at = ratOf(1)
+	}
+	at = ceilTo(at, grain)
+	free := *s
+	free.step = nil
+	for range 1000 {
+		if !isMultiple(at, s.step) && free.inside(at) {
+			return at, false
+		}
+		at = new(big.Rat).Add(at, on)
+		if s.integer() && s.lo != nil && s.hi != nil && at.Cmp(s.hi) > 0 {
+			return nil, true
+		}
+	}
+	return nil, false
 }
 
 // spellings are numbers that cost too much, or are none.

@@ -51,8 +51,11 @@ func (g *generator) missing(p place, s *shape, cur *value) (out []mutation) {
 // for a declared one.
 func (g *generator) unknown(p place, s *shape, cur *value) (out []mutation) {
 	if s.maxProps >= 0 && len(cur.names) >= s.maxProps { // make room for it
-		i := slices.IndexFunc(cur.names, func(name string) bool { return !slices.Contains(s.required, name) })
-		if i < 0 {
+		i := 0
+		for i < len(cur.names) && !s.spared(cur, i) {
+			i++
+		}
+		if i == len(cur.names) {
 			return nil
 		}
 		cur = cur.without(i)
@@ -142,8 +145,8 @@ func (g *generator) memberCounts(p place, s *shape, cur *value) (out []mutation)
 	if s.minProps > 0 {
 		few := cur
 		for i := len(cur.names) - 1; i >= 0 && len(few.names) >= s.minProps; i-- {
-			if !slices.Contains(s.required, cur.names[i]) {
-				few = few.without(i)
+			if j := few.index(cur.names[i]); s.spared(few, j) {
+				few = few.without(j)
 			}
 		}
 		if len(few.names) < s.minProps {
@@ -188,8 +191,11 @@ func (g *generator) filled(s *shape, cur *value, n int) (*value, bool) {
 			return nil, false
 		}
 	}
+	if b.completed(s, out, maxNesting) != nil {
+		return nil, false
+	}
 	for i := len(out.names) - 1; i >= 0 && len(out.names) > n; i-- {
-		if !slices.Contains(s.required, out.names[i]) {
+		if s.spared(out, i) {
 			out = out.without(i)
 		}
 	}
@@ -206,6 +212,15 @@ func (g *generator) dependents(p place, s *shape, cur *value) (out []mutation) {
 		if b.completed(s, with, maxNesting) != nil {
 			continue
 		}
+		for i := len(with.names) - 1; i >= 0 && s.maxProps >= 0 && len(with.names) > s.maxProps; i-- {
+			if with.names[i] != d.name && s.spared(with, i) {
+				with = with.without(i)
+			}
+		}
+		if s.maxProps >= 0 && len(with.names) > s.maxProps { // together they are too many: the member cannot be there at all
+			g.aloneOf(p, s, d, cur, &out)
+			continue
+		}
 		out = append(out, mutation{op: "dependentRequired-with-" + d.name, keyword: "dependentRequired", value: with})
 		for _, need := range d.need {
 			if slices.Contains(s.required, need) || with.index(need) < 0 {
@@ -217,6 +232,41 @@ func (g *generator) dependents(p place, s *shape, cur *value) (out []mutation) {
 		}
 	}
 	return out
+}
+
+// aloneOf are objects with a member and all but one of what it needs, where all together are too many.
+func (g *generator) aloneOf(p place, s *shape, d dependency, cur *value, out *[]mutation) {
+	b := g.builder(smallest)
+	for _, need := range d.need {
+		alone := cur.clone()
+		for i := len(alone.names) - 1; i >= 0; i-- {
+			if !slices.Contains(s.required, alone.names[i]) {
+				alone = alone.without(i)
+			}
+		}
+		for _, name := range append([]string{d.name}, d.need...) {
+			if name != need && alone.index(name) < 0 && b.further(s, alone, name, maxNesting) != nil {
+				return
+			}
+		}
+		if len(alone.names) <= s.maxProps && alone.index(need) < 0 {
+			*out = append(*out, mutation{op: "dependentRequired-without-" + need, keyword: "dependentRequired", value: alone, want: invalid("dependentRequired", p.memberField(need))})
+		}
+	}
+}
+
+// spared reports whether the object may do without its member i: neither the shape nor another member needs it.
+func (s *shape) spared(v *value, i int) bool {
+	name := v.names[i]
+	if slices.Contains(s.required, name) {
+		return false
+	}
+	for _, d := range s.needs {
+		if v.index(d.name) >= 0 && d.name != name && slices.Contains(d.need, name) {
+			return false
+		}
+	}
+	return true
 }
 
 // badNames are keys of a map that its propertyNames is against.

@@ -95,17 +95,12 @@ func freeTexts(s *shape) (out []mutation) {
 func (g *generator) textLengths(p place, s *shape) (out []mutation) {
 	if s.has("minLength") && s.minLen > 0 {
 		out = append(out, g.exact("minLength-exact", "minLength", s, s.minLen)...)
-		short := g.off("minLength-under", "minLength", p, s, s.minLen-1)
-		if out = append(out, short...); len(short) == 0 {
-			g.implied(p, "minLength", "the pattern, the format or the limits")
-		}
+		out = append(out, g.off("minLength-under", "minLength", p, s, lengths{0, s.minLen - 1}, s.minLen-1)...)
 	}
 	if s.has("maxLength") {
 		out = append(out, g.exact("maxLength-exact", "maxLength", s, s.maxLen)...)
-		long := g.off("maxLength-over", "maxLength", p, s, s.maxLen+1)
-		if out = append(out, long...); len(long) == 0 {
-			g.implied(p, "maxLength", "the pattern, the format or the limits")
-		}
+		over := lengths{s.maxLen + 1, max(s.maxLen+1, min(s.maxLen+unboundedText, g.limits.StringBytes))}
+		out = append(out, g.off("maxLength-over", "maxLength", p, s, over, s.maxLen+1)...)
 		if far := s.maxLen*10 + 10; len(s.patterns) == 0 && s.format == "" && far <= g.limits.StringBytes {
 			text := canaryText(far, 13)
 			out = append(out, mutation{op: "maxLength-far-over", keyword: "maxLength", value: textValue(text), want: invalid("maxLength", p.field), canary: []string{text}})
@@ -131,12 +126,35 @@ func (g *generator) exact(op, keyword string, s *shape, n int) (out []mutation) 
 	return out
 }
 
-// off makes texts of n characters that only the length is against.
-func (g *generator) off(op, keyword string, p place, s *shape, n int) (out []mutation) {
-	for _, t := range g.ofLength(s, n) {
+// off makes texts of n characters that only the length is against, or one of a length within l where there are none.
+func (g *generator) off(op, keyword string, p place, s *shape, l lengths, n int) (out []mutation) {
+	list := g.ofLength(s, n)
+	if len(list) == 0 {
+		if by := g.lengthIsImplied(s, l); by != "" {
+			g.implied(p, keyword, by)
+			return nil
+		}
+		text, err := g.nearest(s, l, n)
+		want := invalid(keyword, p.field)
+		if long := fraction(s.format, n); err != nil && len(g.c.fitting(s.unbounded(), []string{long})) == 1 {
+			text, err, want.Rule = long, nil, "" // a Go type may end before
+		}
+		if err != nil {
+			return nil // which the coverage tells
+		}
+		return []mutation{{op: op, keyword: keyword, value: textValue(text), want: want, canary: []string{text}}}
+	}
+	for _, t := range list {
 		out = append(out, mutation{op: joinOp(op, t.how), keyword: keyword, value: textValue(t.text), want: invalid(keyword, p.field), canary: []string{t.text}})
 	}
 	return out
+}
+
+// unbounded is the shape without its bounds of length.
+func (s *shape) unbounded() *shape {
+	free := *s
+	free.minLen, free.maxLen = 0, -1
+	return &free
 }
 
 func joinOp(op, how string) string {
@@ -151,12 +169,8 @@ func (g *generator) ofLength(s *shape, n int) (out []miss) {
 	case n < 0 || n > g.limits.StringBytes:
 		return nil
 	case len(s.patterns) > 0:
-		a, err := g.c.automaton(s.patterns)
+		text, err := g.nearest(s, lengths{n, n}, n)
 		if err != nil {
-			return nil
-		}
-		text, err := a.shortest(lengths{n, n}, 17)
-		if err != nil || s.format != "" {
 			return nil
 		}
 		return []miss{{"", text}}
@@ -165,6 +179,9 @@ func (g *generator) ofLength(s *shape, n int) (out []miss) {
 			if utf8.RuneCountInString(text) == n {
 				return []miss{{"", text}}
 			}
+		}
+		if text, err := g.nearest(s, lengths{n, n}, n); err == nil {
+			return []miss{{"", text}}
 		}
 		return nil
 	}
@@ -181,23 +198,34 @@ func (g *generator) ofLength(s *shape, n int) (out []miss) {
 func (g *generator) formatTexts(p place, s *shape) (out []mutation) {
 	w := formats()[s.format]
 	for i, text := range w.valid {
-		if len(fitting(s, []string{text})) == 1 {
+		if len(g.c.fitting(s, []string{text})) == 1 {
 			out = append(out, mutation{op: "format-witness-" + strconv.Itoa(i), keyword: "format", value: textValue(text)})
 		}
 	}
 	for i, text := range w.invalid {
-		if len(fitting(s, []string{text})) == 1 {
+		if len(g.c.fitting(s, []string{text})) == 1 {
 			out = append(out, mutation{op: "format-counter-" + strconv.Itoa(i), keyword: "format", value: textValue(text), want: invalid("format", p.field), canary: []string{text}})
 		}
 	}
+	l := newBounds(s.minLen, min(lowerOr(s.maxLen, unboundedText), g.limits.StringBytes/4))
+	if s.has("pattern") && (len(out) == 0 || !out[0].valid()) {
+		if a, err := g.c.grammar(s); err == nil {
+			if text, err := a.shortest(l, 1); err == nil {
+				out = append(out, mutation{op: "format-built", keyword: "format", value: textValue(text)})
+			}
+		}
+	}
+	if !hasInvalid(out) {
+		out = append(out, g.formatMisses(p, s, l)...)
+	}
 	if s.has("pattern") {
-		return append(out, g.patternMisses(p, s, w.valid)...)
+		out = append(out, g.patternMisses(p, s, w.valid, l)...)
 	}
 	return out
 }
 
 // patternMisses are well-formed texts that only the pattern is against.
-func (g *generator) patternMisses(p place, s *shape, list []string) (out []mutation) {
+func (g *generator) patternMisses(p place, s *shape, list []string, l lengths) (out []mutation) {
 	a, err := g.c.automaton(s.patterns)
 	if err != nil {
 		g.fail(p, err)
@@ -208,8 +236,15 @@ func (g *generator) patternMisses(p place, s *shape, list []string) (out []mutat
 			out = append(out, mutation{op: "pattern-miss-" + strconv.Itoa(i), keyword: "pattern", value: textValue(text), want: invalid("pattern", p.field), canary: []string{text}})
 		}
 	}
-	if len(out) == 0 {
+	if len(out) > 0 {
+		return out
+	}
+	text, implied := besideThePattern(s, l)
+	if implied {
 		g.implied(p, "pattern", "the format")
+	}
+	if text != "" {
+		out = append(out, mutation{op: "pattern-miss-built", keyword: "pattern", value: textValue(text), want: invalid("pattern", p.field), canary: []string{text}})
 	}
 	return out
 }

@@ -62,7 +62,7 @@ func (g *generator) kinds(p place, list []*shape) {
 func (g *generator) kindRefusal(p place, list []*shape) Refusal {
 	s := list[0]
 	switch {
-	case s.captured != "":
+	case s.captures("type"):
 		return invalid(s.captured, p.field)
 	case s.tagged != nil || s.typed():
 		return invalid("type", p.field)

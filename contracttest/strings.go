@@ -98,9 +98,9 @@ func (a *automaton) layers(most int, visit func(n int, accepting int) (stop bool
 	}
 }
 
-// dead reports whether a state has no thread left in one of the patterns.
+// dead reports whether a state has no thread left in one of the patterns that must match.
 func (a *automaton) dead(state int) bool {
-	for _, t := range a.states[state].sets {
+	for _, t := range a.states[state].sets[:a.needed] {
 		if !t.matched && len(t.pcs) == 0 {
 			return true
 		}

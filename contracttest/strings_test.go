@@ -70,3 +70,25 @@ func TestStringsMatchingReachesExactLengths(t *testing.T) {
 	_, _, _, err = StringsMatching("^[A-Z]{2}$", 3, 10)
 	require.ErrorIs(t, err, errNoText)
 }
+
+func FuzzStringsMatching(f *testing.F) {
+	for _, pattern := range []string{`^(a*)*b$`, `^([a-z]*)*$`, `^(()|(a?)*)+$`, `^(?:a|b)$|c`, `^[A-Z]{2}[0-9]{2}$`, `(|x)*$`} {
+		f.Add(pattern, 0, 20)
+		f.Add(pattern, 20, 20)
+	}
+	f.Fuzz(func(t *testing.T, pattern string, least, most int) {
+		re, err := regexp.Compile(pattern)
+		if err != nil || len(pattern) > 40 || most > 64 || most < 0 {
+			return
+		}
+		short, long, near, err := StringsMatching(pattern, least, most)
+		if err != nil {
+			return
+		}
+		require.Regexp(t, re, short)
+		require.Regexp(t, re, long)
+		if near != "" {
+			require.NotRegexp(t, re, near)
+		}
+	})
+}

@@ -54,22 +54,26 @@ func (b *builder) text(s *shape) (string, error) {
 }
 
 func (b *builder) formatted(s *shape) (string, error) {
-	list := fitting(s, formats()[s.format].valid)
-	if more := fitting(s, []string{numbered(s.format, b.salt)}); b.salt >= len(list) && b.choose == nil && len(more) > 0 {
+	list := b.c.fitting(s, formats()[s.format].valid)
+	if more := b.c.fitting(s, []string{numbered(s.format, b.salt)}); b.salt >= len(list) && b.choose == nil && len(more) > 0 {
 		return more[0], nil
 	}
 	if len(list) == 0 {
-		return "", errNoInstance
+		a, err := b.c.grammar(s)
+		if err != nil {
+			return "", err
+		}
+		return a.shortest(newBounds(s.minLen, s.maxLen), b.salt)
 	}
 	return list[b.pick(len(list), b.salt)], nil
 }
 
 // fitting keeps the texts that lengths and patterns admit.
-func fitting(s *shape, list []string) (out []string) {
+func (c *contract) fitting(s *shape, list []string) (out []string) {
 	var a *automaton
 	if len(s.patterns) > 0 {
 		var err error
-		if a, err = newAutomaton(s.patterns...); err != nil {
+		if a, err = c.automaton(s.patterns); err != nil {
 			return nil
 		}
 	}
