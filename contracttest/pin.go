@@ -15,15 +15,27 @@ import (
 	"testing"
 	"time"
 
+	"github.com/toolcontract/toolcontract/approval"
 	"github.com/toolcontract/toolcontract/tool"
 	"github.com/toolcontract/toolcontract/validate"
 )
 
-// pinned is a golden file: one manifest a role, the schemas behind their digests, and a reason for each widening so far.
+// pinned is a golden file: one manifest a role, the schemas behind their digests, what the catalogue says of each tool,
+// the rules of the policies, and the reason of each widening: of those to come in Widening, of those that were in Widened.
 type pinned struct {
 	Roles    []tool.Manifest           `json:"roles"`
 	Schemas  map[string]jsontext.Value `json:"schemas"`
+	Facts    map[string][]string       `json:"facts"`
+	Policies map[string][][]pinnedRule `json:"policies,omitempty"`
 	Widening map[string]string         `json:"widening"`
+	Widened  []widenedOnce             `json:"widened,omitempty"`
+}
+
+// widenedOnce is a widening that had its reason, which serves no other.
+type widenedOnce struct {
+	Name   string `json:"name"`
+	What   string `json:"what"`
+	Reason string `json:"reason"`
 }
 
 // UpdateVariable is the environment variable that, set to 1, makes [Pin] rewrite its golden files. Where CI is set it is
@@ -31,33 +43,35 @@ type pinned struct {
 const UpdateVariable = "CONTRACTTEST_UPDATE"
 
 // Pin compares what each role may call with a golden file: names, versions, classes, limits, retries, contracts, times,
-// cancellation, and the schemas themselves. Any difference fails. A difference that widens (a tool added to a role, a
-// read become a write, a looser limit or schema) fails even when the file is rewritten, until the file's "widening" gives
-// a reason for it under the name that the failure shows. The file is rewritten by CONTRACTTEST_UPDATE=1, never in CI.
-func Pin(t *testing.T, c *tool.Catalog, roles []tool.Role, golden string) {
+// cancellation, titles, what [tool.Catalog.DataMap] says of them, the schemas themselves, and, of the policies that are
+// given, the rules that can match each commit. Any difference fails. A difference that widens (a tool added to a role, a
+// read become a write, a looser limit, schema or policy) fails even when the file is rewritten, until the file's
+// "widening" gives a reason for it under the name that the failure shows. A reason serves once: rewriting moves it to
+// "widened", with what it was for. The file is rewritten by CONTRACTTEST_UPDATE=1, never in CI.
+func Pin(t *testing.T, c *tool.Catalog, roles []tool.Role, golden string, policies ...approval.Table) {
 	t.Helper()
 	update := os.Getenv(UpdateVariable) == "1" //nolint:forbidigo // the documented switch of a test
 	ci := os.Getenv("CI") != ""                //nolint:forbidigo // see above
-	if err := pin(c, roles, golden, update, ci); err != nil {
+	if err := pin(c, roles, golden, update, ci, policies); err != nil {
 		t.Error(err)
 	}
 }
 
 // CheckPin is [Pin] without a test, and without rewriting.
-func CheckPin(c *tool.Catalog, roles []tool.Role, golden string) error {
-	return pin(c, roles, golden, false, false)
+func CheckPin(c *tool.Catalog, roles []tool.Role, golden string, policies ...approval.Table) error {
+	return pin(c, roles, golden, false, false, policies)
 }
 
 // WritePin writes the golden file of the roles anew, and refuses what widens without a reason in the file that is there.
-func WritePin(c *tool.Catalog, roles []tool.Role, golden string) error {
-	return pin(c, roles, golden, true, false)
+func WritePin(c *tool.Catalog, roles []tool.Role, golden string, policies ...approval.Table) error {
+	return pin(c, roles, golden, true, false, policies)
 }
 
-func pin(c *tool.Catalog, roles []tool.Role, golden string, update, ci bool) error {
+func pin(c *tool.Catalog, roles []tool.Role, golden string, update, ci bool, policies []approval.Table) error {
 	if update && ci {
 		return fmt.Errorf("contracttest: %s is refused in CI: golden files are rewritten by people", UpdateVariable)
 	}
-	now, err := pinOf(c, roles)
+	now, err := pinOf(c, roles, policies)
 	if err != nil {
 		return err
 	}
@@ -79,8 +93,16 @@ func pin(c *tool.Catalog, roles []tool.Role, golden string, update, ci bool) err
 		}
 	}
 	if len(errs) == 0 && update {
-		now.Widening = was.Widening
+		now.Widened = was.Widened
+		for _, name := range sortedKeys(was.Widening) {
+			now.Widened = append(now.Widened, widenedOnce{name, widenings[name], was.Widening[name]})
+		}
 		return writePin(golden, now)
+	}
+	for _, name := range sortedKeys(was.Widening) {
+		if widenings[name] == "" {
+			errs = append(errs, fmt.Errorf("contracttest: pin: %s has a reason in %s and does not widen: a reason serves the change that it came with", name, golden))
+		}
 	}
 	if !update {
 		for _, d := range differences {
@@ -90,8 +112,12 @@ func pin(c *tool.Catalog, roles []tool.Role, golden string, update, ci bool) err
 	return errors.Join(errs...)
 }
 
-func pinOf(c *tool.Catalog, roles []tool.Role) (pinned, error) {
-	out := pinned{Schemas: map[string]jsontext.Value{}, Widening: map[string]string{}}
+func pinOf(c *tool.Catalog, roles []tool.Role, policies []approval.Table) (pinned, error) {
+	out := pinned{Schemas: map[string]jsontext.Value{}, Facts: map[string][]string{}, Widening: map[string]string{}}
+	rows, err := dataRows(c)
+	if err != nil {
+		return out, err
+	}
 	if len(roles) == 0 {
 		return out, errors.New("contracttest: pin: no role")
 	}
@@ -107,9 +133,28 @@ func pinOf(c *tool.Catalog, roles []tool.Role) (pinned, error) {
 		}
 		for i, p := range run.Tools() {
 			out.Schemas[m.Tools[i].Input], out.Schemas[m.Tools[i].Output] = p.Input, p.Output
+			out.Facts[p.Name] = []string{p.Title, fmt.Sprintf("open world: %t", p.OpenWorld), rows[p.Name]}
 		}
 	}
+	out.Policies = policiesOf(out.Roles, policies)
 	return out, nil
+}
+
+// dataRows is what the catalogue says of each tool beyond its manifest: purpose, owner, what is looked up, what never
+// crosses.
+func dataRows(c *tool.Catalog) (map[string]string, error) {
+	var text strings.Builder
+	if err := c.DataMap(&text); err != nil {
+		return nil, err
+	}
+	rows := map[string]string{}
+	for line := range strings.Lines(text.String()) {
+		cells := strings.SplitN(line, "|", 3)
+		if len(cells) == 3 {
+			rows[strings.TrimSpace(cells[1])] = strings.TrimSpace(line)
+		}
+	}
+	return rows, nil
 }
 
 func readPin(golden string) (pinned, error) {
@@ -147,7 +192,15 @@ func compare(was, now pinned) (differences []string, widenings map[string]string
 			differences = append(differences, fmt.Sprintf("role %s is gone", role.Role))
 		}
 	}
-	return differences, widenings
+	for _, wire := range sortedKeysOf(was.Facts, now.Facts) {
+		if old, is := was.Facts[wire], now.Facts[wire]; old != nil && is != nil && !slices.Equal(old, is) {
+			differences = append(differences, wire+" is described otherwise: its title, purpose, owner, look-ups, what never crosses, or its world")
+			if len(old) > 1 && len(is) > 1 && old[1] != is[1] && strings.HasSuffix(is[1], "true") {
+				widenings["facts/"+wire] = "it may reach systems that are not the host's own"
+			}
+		}
+	}
+	return append(differences, comparePolicies(was.Policies, now.Policies, widenings)...), widenings
 }
 
 func compareRole(was, now pinned, before, after tool.Manifest, widenings map[string]string) (differences []string) {
@@ -226,7 +279,7 @@ func widenedWrite(old, w *tool.ManifestWrite) (what []string) {
 	if w.Contract != old.Contract && w.Contract != "none" {
 		what = append(what, "the provider is said to promise "+w.Contract)
 	}
-	if w.Attempts > old.Attempts || longer(old.Lifetime, w.Lifetime) || longer(old.DedupFor, w.DedupFor) || longer(old.RunFor, w.RunFor) {
+	if w.Attempts > old.Attempts || outlives(old.Lifetime, w.Lifetime) || longer(old.DedupFor, w.DedupFor) || longer(old.RunFor, w.RunFor) {
 		what = append(what, "it may run longer or more often")
 	}
 	if w.Unversioned && !old.Unversioned {
@@ -264,6 +317,14 @@ func longer(old, d string) bool {
 	x, errX := time.ParseDuration(old)
 	y, errY := time.ParseDuration(d)
 	return errX == nil && errY == nil && y > x
+}
+
+// outlives reports whether a proposal may live longer. A lifetime of the policy's and one of the write's cannot be
+// compared here: the one become the other is taken for longer.
+func outlives(old, d string) bool {
+	_, errX := time.ParseDuration(old)
+	_, errY := time.ParseDuration(d)
+	return longer(old, d) || old != d && (errX != nil || errY != nil)
 }
 
 func sortedKeys(m map[string]string) []string {

@@ -204,6 +204,52 @@ func TestPinAsksForReasons(t *testing.T) {
 	require.NoError(t, contracttest.WritePin(after, large, golden))
 	require.NoError(t, contracttest.CheckPin(after, large, golden))
 	require.ErrorContains(t, contracttest.CheckPin(before, small, golden), "is gone", "a narrowing is a difference too")
+	require.NoError(t, contracttest.WritePin(before, small, golden))
+	require.ErrorContains(t, contracttest.WritePin(after, large, golden), "widens", "a reason serves once")
+	doc, err = os.ReadFile(golden)
+	require.NoError(t, err)
+	require.Contains(t, string(doc), "support asked for it", "and is kept")
+	doc = bytes.Replace(doc, []byte(`"widening": {}`), []byte(`"widening": {"reader/other_v1": "in advance"}`), 1)
+	require.NoError(t, os.WriteFile(golden, doc, 0o600))
+	require.ErrorContains(t, contracttest.CheckPin(before, small, golden), "reader/other_v1 has a reason")
+}
+
+func TestPinOfPolicies(t *testing.T) {
+	t.Parallel()
+	c, err := tool.NewCatalog(samples.NewShop().Refund())
+	require.NoError(t, err)
+	role, err := c.Role("clerk", "preview_refund_v1", "commit_refund_v1")
+	require.NoError(t, err)
+	roles := []tool.Role{role}
+	golden := filepath.Join(t.TempDir(), "pin.json")
+	of := func(r ...approval.Requirement) approval.Table {
+		table := approval.Table{Version: 1}
+		for _, need := range r {
+			table.Rules = append(table.Rules, approval.Rule{Require: need})
+		}
+		return table
+	}
+	strict := approval.Requirement{Level: approval.Two, Role: "lead", Lifetime: time.Hour}
+	require.NoError(t, contracttest.WritePin(c, roles, golden, of(strict)))
+	require.NoError(t, contracttest.CheckPin(c, roles, golden, of(strict)))
+	other := func(change func(r *approval.Requirement)) approval.Table {
+		r := strict
+		change(&r)
+		return of(r)
+	}
+	for name, looser := range map[string]approval.Table{
+		"level":    other(func(r *approval.Requirement) { r.Level = approval.One }),
+		"role":     other(func(r *approval.Requirement) { r.Role = "" }),
+		"self":     other(func(r *approval.Requirement) { r.Self = true }),
+		"lifetime": other(func(r *approval.Requirement) { r.Lifetime = 0 }),
+	} {
+		require.ErrorContains(t, contracttest.CheckPin(c, roles, golden, looser), "policy/commit_refund_v1 differs", name)
+		require.ErrorContains(t, contracttest.WritePin(c, roles, golden, looser), "widens", name)
+	}
+	require.ErrorContains(t, contracttest.WritePin(c, roles, golden), "no longer pinned")
+	stricter := of(strict, approval.Requirement{Level: approval.Deny})
+	require.ErrorContains(t, contracttest.CheckPin(c, roles, golden, stricter), "differs")
+	require.NoError(t, contracttest.WritePin(c, roles, golden, stricter), "a rule that came loosens nothing")
 }
 
 func TestReplayComparesAnswers(t *testing.T) {

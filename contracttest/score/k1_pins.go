@@ -34,7 +34,7 @@ type pinOut struct{ tool.Evidence }
 
 // catalogueOf is one read and one write, changed.
 func catalogueOf[In any](change func(s *tool.Spec, w *tool.Write[In, In, pinOut])) (*tool.Catalog, error) {
-	s := tool.Spec{Name: "move", Version: 1, Description: "Move a thing.", Timeout: 5 * time.Second, PerRun: 2, Input: validate.Limits{Bytes: 4096}}
+	s := tool.Spec{Name: "move", Version: 1, Description: "Move a thing.", Timeout: 5 * time.Second, PerRun: 2, Input: validate.Limits{Bytes: 4096}, ClosedWorld: true}
 	w := tool.Write[In, In, pinOut]{
 		Class: tool.Reversible, Attempts: 2, Lifetime: time.Minute, RunFor: time.Minute,
 		Preview: func(context.Context, tool.Caller, In) (tool.Draft[In], error) {
@@ -77,6 +77,8 @@ func widenings() []widening {
 		of("pin-contract", func(w *write) { w.Contract = idem.StatusQueryable }),
 		of("pin-attempts", func(w *write) { w.Attempts = 9 }),
 		of("pin-lifetime", func(w *write) { w.Lifetime = time.Hour }),
+		of("pin-lifetime-of-the-policy", func(w *write) { w.Lifetime = 0 }),
+		spec("pin-open-world", func(s *tool.Spec) { s.ClosedWorld = false }),
 		of("pin-run-for", func(w *write) { w.RunFor = time.Hour }),
 		of("pin-unversioned", func(w *write) { w.Unversioned = true }),
 		of("pin-cancellation", func(w *write) { w.Cancel = nil }),
