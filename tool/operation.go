@@ -69,7 +69,7 @@ func serveGetOperation(ctx context.Context, c *call, args []byte) (reply, error)
 	if !terminal(op.State) && op.State != idem.Unknown {
 		v.RetryAfterMS = max(op.AvailableIn, busyRetry).Milliseconds()
 	}
-	if op.State == idem.Succeeded && op.Result != nil {
+	if op.State == idem.Succeeded && op.Result != nil && op.Sealed == nil {
 		v.Evidence = evidenceOf(op)
 	}
 	data, err := c.tool.output.Encode(v, c.tool.def.spec.Output)
@@ -205,7 +205,7 @@ func (c *call) operation(ctx context.Context, args []byte, ofRun bool) (idem.Rec
 	switch {
 	case errors.Is(err, idem.ErrNotFound), errors.Is(err, idem.ErrGone):
 		return op, nil, nothing
-	case err != nil:
+	case err != nil && !errors.Is(err, idem.ErrSealed): // of what cannot be opened the state is known
 		return op, nil, c.unavailable(ctx, err)
 	}
 	def, err := c.d.writeOf(op.Command.Tool)

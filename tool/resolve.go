@@ -2,6 +2,7 @@ package tool
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/toolcontract/toolcontract/approval"
@@ -187,7 +188,7 @@ func storedOutcome(op idem.Record) (idem.Outcome, bool) {
 // resolved without one, commits answer OUTPUT_INVALID with the effect done.
 func (d *Dispatcher) Resolve(ctx context.Context, k idem.Key, by approval.Principal, r idem.Resolution) (idem.Record, error) {
 	op, err := d.cfg.Ledger.Find(ctx, k)
-	if err != nil {
+	if err != nil && !errors.Is(err, idem.ErrSealed) { // what cannot be opened can be ended
 		return idem.Record{}, fmt.Errorf("tool: resolve: %w", err)
 	}
 	if err := d.cfg.Authority.MayResolve(ctx, by, k.Tenant, k.Operation); err != nil {

@@ -31,8 +31,8 @@ type Spec struct {
 	Description string
 	// Purpose says, for the data map, what the tool is for; Owner who answers for it. Both may be empty.
 	Purpose, Owner string
-	// Retired hides the tool from models and refuses calls with UNSUPPORTED_VERSION. Operations under way still
-	// resolve and replay.
+	// Retired hides the tool from models and refuses calls, a second commit too, with UNSUPPORTED_VERSION. Workers go on
+	// with operations under way, and get_operation answers what became of each.
 	Retired bool
 	// Timeout bounds one call of a handler. Zero is an error: two seconds for a look-up, hours for a migration.
 	Timeout time.Duration
