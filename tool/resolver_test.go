@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/toolcontract/toolcontract/approval"
 	"github.com/toolcontract/toolcontract/envelope"
 	"github.com/toolcontract/toolcontract/idem"
 	"github.com/toolcontract/toolcontract/redact/audit"
@@ -73,6 +74,15 @@ func TestNothingAlteredOrUnrecordedIsSentAgain(t *testing.T) {
 					return errDown
 				}
 				return nil
+			}
+		},
+		"the target has changed": func(w *world, _ *tappedLedger) {
+			inner := w.write.Current
+			w.write.Current = func(ctx context.Context, by tool.Caller, target approval.Target) (string, error) {
+				if w.provider.effectCount() > 0 {
+					return "99", nil
+				}
+				return inner(ctx, by, target)
 			}
 		},
 	} {

@@ -2,6 +2,7 @@ package tool_test
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -19,28 +20,31 @@ func TestRetriedReadAnswersWhatItRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		w.config.Now, w.clock.now = nil, time.Now()
-		fails, tries := 0, 0
+		var fails, tries atomic.Int64 // a try that is given up is left behind
 		w.read.Spec.Timeout = time.Second
 		w.read.Retry = tool.Retry{Attempts: 99, Within: 10 * time.Second, On: []envelope.Code{envelope.DeadlineExceeded, envelope.RateLimited}}
 		w.read.Handle = func(ctx context.Context, _ tool.Caller, in accountIn) (accountOut, error) {
-			if tries++; tries <= fails {
+			n := tries.Add(1)
+			if n <= fails.Load() {
 				<-ctx.Done()
 				return accountOut{}, ctx.Err()
 			}
-			return accountOut{AccountID: in.AccountID, Limit: int64(tries)}, nil
+			return accountOut{AccountID: in.AccountID, Limit: n}, nil
 		}
 		s := w.start()
-		for _, fails = range []int{0, 1, 2} {
-			tries = 0
+		for lost := range int64(3) {
+			fails.Store(lost)
+			tries.Store(0)
 			r := s.call(readTool, `{"account_id":"a1"}`)
 			out, err := r.Decode[accountOut]()
 			require.NoError(t, err)
-			require.Equal(t, accountOut{AccountID: "a1", Limit: int64(fails + 1)}, out)
+			require.Equal(t, accountOut{AccountID: "a1", Limit: lost + 1}, out)
 		}
-		fails, tries = 999, 0
+		fails.Store(999)
+		tries.Store(0)
 		began := time.Now()
 		refuses(t, s.call(readTool, `{"account_id":"a1"}`), envelope.DeadlineExceeded, "the last error is the answer")
 		require.Less(t, time.Since(began), 11*time.Second, "Within, and the try that was under way")
-		require.Greater(t, tries, 3)
+		require.Greater(t, tries.Load(), int64(3))
 	})
 }

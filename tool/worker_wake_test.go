@@ -85,3 +85,35 @@ func TestWorkerLeavesAnOperationItsBackOff(t *testing.T) {
 		require.Equal(t, 2, w.audited("dispatch"), "what is not sent is not audited as sent")
 	})
 }
+
+// TestWorkerLeavesACommitItsOwnOperation: for ten seconds, in case that the commit died.
+func TestWorkerLeavesACommitItsOwnOperation(t *testing.T) {
+	bubble(t, func(w *world) {
+		t := w.t
+		store := &hookedStore{Store: w.approvals}
+		w.config.Approvals = store
+		d := w.dispatcher()
+		s := w.session(d, "run1", agent)
+		stop := w.work(d, tool.WorkerConfig{Name: "w1"})
+		store.beforeConsume.Store(new(func() error { time.Sleep(time.Second); return t.Context().Err() }))
+		id := s.approved(250)
+		success(t, s.commit(id), "")
+		rec, err := w.ledger.Find(t.Context(), key(id))
+		require.NoError(t, err)
+		require.NotEqual(t, "w1", rec.Attempts[0].Worker, "the commit's own")
+		require.Equal(t, 1, w.audited("dispatch"), "nobody else began it")
+
+		store.beforeConsume.Store(failing(errDown))
+		died := s.queue("a2")
+		store.beforeConsume.Store(nil)
+		time.Sleep(9 * time.Second)
+		require.Equal(t, idem.Pending, w.state(died))
+		time.Sleep(4 * time.Second) // the worker looks every other second
+		synctest.Wait()
+		require.Equal(t, idem.Succeeded, w.state(died))
+		rec, err = w.ledger.Find(t.Context(), key(died))
+		require.NoError(t, err)
+		require.Equal(t, "w1", rec.Attempts[0].Worker)
+		stop()
+	})
+}
