@@ -16,12 +16,8 @@ import (
 	"github.com/toolcontract/toolcontract/tool/trace"
 )
 
-// recorded is one call as it was seen, one JSON object a line. Arguments are the exact bytes in base64, or the document
-// itself. Verdict is accept or refuse; of a refusal Code and Field are compared. Answer, where it is given, stands in for
-// the handler, which then must not run: nothing live is called. Data, where it is given, is what must come out.
+// recorded is one call as it was seen, one JSON object a line; [Replay] says what its members mean.
 type recorded struct {
-	Step         string         `json:"step"` // of a saved trace: call, or what is no call
-	LeftOut      bool           `json:"left_out"`
 	Case         string         `json:"case"`
 	Tool         string         `json:"tool"`
 	ArgumentsB64 *string        `json:"arguments_b64"`
@@ -31,13 +27,29 @@ type recorded struct {
 	Field        string         `json:"field"`
 	Answer       jsontext.Value `json:"answer"`
 	Data         jsontext.Value `json:"data"`
+	Note         string         `json:"note"`
+	Why          string         `json:"why"`
+	Source       string         `json:"source"`
+	Preview      string         `json:"arguments_preview"`
+
+	traced bool // from a saved trace
 }
 
-// Replay sends recorded calls, the lines of the files that match, and compares how they are answered: a line is a JSON
-// object with case, tool, arguments or arguments_b64, verdict (accept, refuse), and of a refusal code and field. With an
-// answer in the record the handler's place is taken by it, and a handler that runs all the same is a failure. A file
-// without a line, a line of another form, and no file at all are errors. The calls of a trace that package trace saved are
-// such lines; its other lines are passed over.
+// Replay sends recorded calls, the lines of the files that match, and compares how they are answered. A line is a JSON
+// object of these members and no others:
+//
+//   - case: a name, for the test's; tool: the wire name as it was called.
+//   - arguments: the document itself; or arguments_b64: its exact bytes in base64, for what is no JSON. One of the two.
+//   - verdict: accept, when the boundary let the call in, whatever the handler then said; refuse, when it did not.
+//   - code, field: of a refusal, the code (needed) and the place that were answered. None beside accept, but of a trace,
+//     where they are what the handler said.
+//   - answer: what the handler answered, of an accepted call. It takes the handler's place: one that runs all the same is a
+//     failure, and so is an answer which the tool's output schema refuses by now.
+//   - data: of an accepted call, the data that must come out.
+//   - note, why, source, arguments_preview: for people.
+//
+// A file without a line, a line of another form, and no file at all are errors that name the file and the line. The calls
+// of a trace that package trace saved are such lines, with more members; its other lines are passed over.
 func Replay(t *testing.T, fresh New, fsys fs.FS, glob string, opts ...Option) {
 	t.Helper()
 	play(t, fresh, opts, replay(fsys, glob))
@@ -83,13 +95,12 @@ func readRecorded(fsys fs.FS, file string) (calls []recorded, err error) {
 		if len(bytes.TrimSpace(lines.Bytes())) == 0 {
 			continue
 		}
-		var c recorded
-		if json.Unmarshal(lines.Bytes(), &c) == nil && (c.LeftOut || c.Step != "" && c.Step != "call") {
-			continue
+		c, is, err := readLine(lines.Bytes())
+		if err != nil {
+			return nil, fmt.Errorf("contracttest: Replay: %s:%d is no recorded call: %w", file, n, err)
 		}
-		c = recorded{}
-		if err := json.Unmarshal(lines.Bytes(), &c); err != nil || c.Tool == "" && c.Case == "" || c.Verdict != "accept" && c.Verdict != "refuse" || c.ArgumentsB64 == nil && c.Arguments == nil {
-			return nil, fmt.Errorf("contracttest: Replay: %s:%d is no recorded call", file, n)
+		if !is {
+			continue
 		}
 		calls = append(calls, c)
 	}
@@ -97,6 +108,46 @@ func readRecorded(fsys fs.FS, file string) (calls []recorded, err error) {
 		return nil, fmt.Errorf("contracttest: Replay: %s holds no call", file)
 	}
 	return calls, lines.Err()
+}
+
+// readLine reads one line; false: a line of a trace that is no call.
+func readLine(line []byte) (c recorded, is bool, err error) {
+	var step struct {
+		Step    string `json:"step"`
+		LeftOut bool   `json:"left_out"`
+	}
+	if err := json.Unmarshal(line, &step); err != nil {
+		return c, false, errors.New("no JSON object")
+	}
+	if step.LeftOut || step.Step != "" && step.Step != "call" {
+		return c, false, nil
+	}
+	c.traced = step.Step != ""
+	if err := json.Unmarshal(line, &c, json.RejectUnknownMembers(!c.traced)); err != nil {
+		return c, false, errors.New("a member of another type, or one that is not known")
+	}
+	return c, true, c.fault()
+}
+
+// fault says what is wrong with the record itself.
+func (c recorded) fault() error {
+	switch {
+	case c.Tool == "" && c.Case == "":
+		return errors.New("neither a case nor a tool")
+	case c.Verdict != "accept" && c.Verdict != "refuse":
+		return errors.New("the verdict is accept or refuse")
+	case c.ArgumentsB64 == nil && c.Arguments == nil:
+		return errors.New("no arguments")
+	case c.ArgumentsB64 != nil && c.Arguments != nil:
+		return errors.New("arguments beside arguments_b64: which was sent?")
+	case c.Verdict == "refuse" && c.Code == "":
+		return errors.New("a refusal without its code")
+	case c.Verdict == "refuse" && (c.Answer != nil || c.Data != nil):
+		return errors.New("an answer or data beside a refusal")
+	case c.Verdict == "accept" && !c.traced && (c.Code != "" || c.Field != ""):
+		return errors.New("a code or a field beside accept")
+	}
+	return nil
 }
 
 func (c recorded) play(ctx context.Context, l *live) *Failure {
@@ -112,7 +163,7 @@ func (c recorded) play(ctx context.Context, l *live) *Failure {
 		defer l.f.Probe.respond(nil)
 	}
 	s := l.call(ctx, c.Tool, raw)
-	if e := s.result.Error; e != nil && c.Step != "" { // a trace keeps declared places alone
+	if e := s.result.Error; e != nil && c.traced { // a trace keeps declared places alone
 		if schemas, ok := l.f.Catalog.Schemas(c.Tool); ok {
 			s.result.Error = e.At(schemas.Input.Declared(e.Field))
 		}
@@ -132,6 +183,10 @@ func (c recorded) compare(raw []byte, s seen) *Failure {
 		return as.failure(s, as.Want.String()+", the handler not called", s.gotten())
 	case c.Verdict == "accept" && e != nil && trace.Boundary(e.Code):
 		return as.failure(s, "accepted by the boundary", s.gotten())
+	case c.Answer != nil && !s.result.OK:
+		f := as.failure(s, "the recorded answer, admitted by the tool's output schema", s.gotten())
+		f.Hint = "the output schema refuses what the handler once answered: widen it, or record the call anew"
+		return f
 	case c.Verdict == "accept" && e == nil && !s.result.OK:
 		return as.failure(s, "data or an error", s.gotten())
 	case c.Data != nil && !sameDocument(c.Data, s.result.Data):

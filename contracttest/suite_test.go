@@ -261,6 +261,24 @@ func TestReplayComparesAnswers(t *testing.T) {
 	require.Error(t, contracttest.CheckReplay(fresh, fstest.MapFS{"calls.jsonl": {Data: []byte(other)}}, "*.jsonl").Err())
 }
 
+func TestReplayTakesNoSoftRecord(t *testing.T) {
+	t.Parallel()
+	_, fresh := review(t)
+	const good = `"arguments":{"case_ref":"case_AAAAAAAAAAAAAAAA","reason_code":"other"}`
+	for name, tt := range map[string]struct{ line, says string }{
+		"unknown-member":     {`{"case":"c","tool":"request_review_v1",` + good + `,"verdict":"accept","expect":"x"}`, "not known"},
+		"both-arguments":     {`{"case":"c","tool":"request_review_v1",` + good + `,"arguments_b64":"e30=","verdict":"accept"}`, "which was sent"},
+		"refuse-any-code":    {`{"case":"c","tool":"request_review_v1","arguments":{},"verdict":"refuse","field":"case_ref"}`, "without its code"},
+		"accept-with-a-code": {`{"case":"c","tool":"request_review_v1",` + good + `,"verdict":"accept","code":"NOT_FOUND"}`, "beside accept"},
+		"answer-of-old":      {`{"case":"c","tool":"request_review_v1",` + good + `,"verdict":"accept","answer":{"qualifies":"yes"}}`, "admitted by the tool's output schema"},
+		"answer-of-refusal":  {`{"case":"c","tool":"request_review_v1","arguments":{},"verdict":"refuse","code":"INVALID_ARGUMENT","answer":{}}`, "beside a refusal"},
+		"no-object":          {`[]`, "no JSON object"},
+	} {
+		err := contracttest.CheckReplay(fresh, fstest.MapFS{"calls.jsonl": {Data: []byte(tt.line)}}, "*.jsonl").Err()
+		require.ErrorContains(t, err, tt.says, name)
+	}
+}
+
 // A trace that package trace saved is a file of recorded calls.
 func TestReplayReadsATrace(t *testing.T) {
 	t.Parallel()
