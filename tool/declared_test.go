@@ -256,6 +256,7 @@ func TestAStoppedRunSaysWhatIsTrue(t *testing.T) {
 
 // A write is dispatched as often as it declares, and never past the approval's expiry.
 func TestWritesEndTheirTries(t *testing.T) {
+	t.Parallel()
 	for name, row := range map[string]struct {
 		attempts int
 		lifetime time.Duration
