@@ -144,13 +144,13 @@ func (w *writing) times() {
 	at("after-expiry", time.Nanosecond, envelope.ApprovalExpired)
 	at("long-after-expiry", 400*time.Hour, envelope.ApprovalExpired)
 	w.leaf("approvals", "undecided", func(a *act) *Failure {
-		if f := a.propose(); f != nil || !a.pending {
+		if f := a.propose(); f != nil || !a.waits() {
 			return f
 		}
 		return a.refused(a.commitNow(), envelope.ApprovalPending)
 	})
 	w.leaf("approvals", "rejected", func(a *act) *Failure {
-		if f := a.propose(); f != nil || !a.pending {
+		if f := a.propose(); f != nil || !a.waits() {
 			return f
 		}
 		if err := a.decide(a.approver(0), false); err != nil {
@@ -162,8 +162,12 @@ func (w *writing) times() {
 		return a.refused(a.commitNow(), envelope.ApprovalRejected)
 	})
 	w.leaf("approvals", "one-of-two", func(a *act) *Failure {
-		if f := a.propose(); f != nil || !a.pending || a.rec.Proposal.Requirement.Level != approval.Two {
+		if f := a.propose(); f != nil || !a.waits() {
 			return f
+		}
+		if a.rec.Proposal.Requirement.Level != approval.Two {
+			a.moot = "the policy asks for one approver"
+			return nil
 		}
 		for range 2 { // one person's two approvals are one
 			if err := a.decide(a.approver(0), true); err != nil {
@@ -178,7 +182,7 @@ func (w *writing) times() {
 func (w *writing) people() {
 	barred := func(name string, who func(a *act) approval.Principal, errs ...error) {
 		w.leaf("approvals", name, func(a *act) *Failure {
-			if f := a.propose(); f != nil || !a.pending {
+			if f := a.propose(); f != nil || !a.waits() {
 				return f
 			}
 			err := a.decide(who(a), true)
@@ -211,7 +215,7 @@ func (w *writing) people() {
 		return approval.Principal{Kind: approval.PolicyDecision, Tenant: a.rec.Proposal.Tenant, Subject: "policy", Roles: a.approver(0).Roles}
 	}, approval.ErrNotAllowed)
 	w.leaf("approvals", "another-digest", func(a *act) *Failure {
-		if f := a.propose(); f != nil || !a.pending {
+		if f := a.propose(); f != nil || !a.waits() {
 			return f
 		}
 		a.rec.Proposal.Digest += "x"
@@ -224,7 +228,7 @@ func (w *writing) people() {
 		if a.l.f.Revoke == nil {
 			return lacks("Revoke")
 		}
-		if f := a.approved(); f != nil || a.rec.Proposal.Requirement.Level == approval.None {
+		if f := a.approved(); f != nil || !a.waits() {
 			return f
 		}
 		a.l.f.Revoke(a.approver(0))
@@ -320,6 +324,7 @@ func (w *writing) changes() {
 	}
 	w.leaf("approvals", "stale-version", func(a *act) *Failure {
 		if w.commit.manifest.Write.Unversioned {
+			a.moot = "the target has no version"
 			return nil
 		}
 		if a.l.f.Touch == nil {

@@ -17,6 +17,7 @@ import (
 func (r *runner) dispatch(cat *catalogue) {
 	r.names(cat)
 	r.roles(cat)
+	r.frame(cat)
 	for _, p := range cat.tools {
 		if !p.builtIn() {
 			r.passive(cat, p)
@@ -71,6 +72,7 @@ func (r *runner) names(cat *catalogue) {
 		{"no-version", base},
 		{"version-zero", base + "_v0"},
 		{"next-version", base + "_v" + version + "9"},
+		{"version-after", cat.after(exact)},
 		{"leading-zero", base + "_v0" + version},
 		{"dash", strings.ReplaceAll(exact, "_", "-")},
 		{"prefix", "functions." + exact},

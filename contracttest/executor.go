@@ -119,6 +119,9 @@ func (a *act) plain(s seen, before int) *Failure {
 		f.Hint = "every effect of a write is counted once, under " + a.op()
 		return f
 	}
+	if f := a.evidence(s); f != nil {
+		return f
+	}
 	return a.met(a.op())
 }
 
@@ -218,7 +221,7 @@ func (a *act) honest(s seen, effects int) *Failure {
 	case s.result.OK && effects == 0:
 		return say("no success without an effect")
 	case e != nil && effects == 1 && (e.Effect == envelope.EffectNone || e.Effect == ""):
-		if e.Code != envelope.InProgress {
+		if e.Code != envelope.InProgress || e.Effect == envelope.EffectNone {
 			return say("an answer that does not deny the effect: OUTCOME_UNKNOWN, or IN_PROGRESS")
 		}
 	case e != nil && e.Retryable && e.Code != envelope.InProgress && e.Effect != envelope.EffectNone:

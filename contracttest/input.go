@@ -266,6 +266,9 @@ func (in *inputs) accepted(c Case, s seen) *Failure {
 	if f := in.broke(c, s); f != nil {
 		return f
 	}
+	if s.result.Replayed {
+		return c.failure(s, "an answer of its own", "one marked as the stored outcome of another call")
+	}
 	if leaks := s.leaks(c.Canary, nil); len(leaks) > 0 {
 		f := c.failure(s, text, s.gotten())
 		f.Leaks = leaks

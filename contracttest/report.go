@@ -13,6 +13,8 @@ type Report struct {
 	Failures []Failure
 	// Executed counts the cases that ran; Refused and Accepted those of the Input suite by how they were answered.
 	Executed, Refused, Accepted, HandlerCalls int
+	// NotJudged are cases that ran and found nothing to judge, with the reason: they say nothing of the adapter.
+	NotJudged []NotJudgedRow
 
 	faults []error // of the generator, of options, of fixtures
 }
@@ -23,6 +25,9 @@ type KeywordRow struct {
 	Valid, Invalid       int    // cases
 	Implied              string // what leaves nothing for the keyword to refuse; empty otherwise
 }
+
+// NotJudgedRow is one case that found nothing to judge.
+type NotJudgedRow struct{ Case, Reason string }
 
 // SkipRow is one Skip and how many cases it matched.
 type SkipRow struct {

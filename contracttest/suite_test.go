@@ -128,6 +128,18 @@ func TestWhatHasNoEffectIsNamed(t *testing.T) {
 	}
 }
 
+func TestCasesWithoutApproversAreNotJudged(t *testing.T) {
+	t.Parallel()
+	shop := samples.NewShop()
+	c, err := tool.NewCatalog(shop.Tag())
+	require.NoError(t, err)
+	report := contracttest.Check(contracttest.Make(func() (*contracttest.Fixture, error) {
+		return shop.Fixture(c, func(cfg *tool.Config) { cfg.Policy = approval.Everything(approval.Requirement{Level: approval.None}) })
+	}), contracttest.Only("approvals"))
+	require.NoError(t, report.Err())
+	require.Contains(t, report.NotJudged, contracttest.NotJudgedRow{Case: "approvals/commit_tag_order_v1/self-approval", Reason: "the policy asks for no approver of this proposal"})
+}
+
 func TestSkippedFailuresAreCountedAndPass(t *testing.T) {
 	t.Parallel()
 	c, err := tool.NewCatalog(samples.BrokenAnswer())

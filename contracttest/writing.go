@@ -47,7 +47,16 @@ type act struct {
 	id   string // of the proposal
 	rec  approval.Record
 
-	pending bool // as the preview said
+	pending bool   // as the preview said
+	moot    string // why there is nothing to judge
+}
+
+// waits reports whether the proposal waits for somebody; otherwise the case has nothing to judge.
+func (a *act) waits() bool {
+	if !a.pending {
+		a.moot = "the policy asks for no approver of this proposal"
+	}
+	return a.pending
 }
 
 // leaf runs one case of the write.
@@ -61,7 +70,13 @@ func (w *writing) leaf(suite, name string, play func(a *act) *Failure) {
 		ctx, cancel := context.WithTimeout(context.Background(), w.r.o.perCase)
 		defer cancel()
 		l.f.tell()
-		f := play(&act{w: w, l: l, ctx: ctx, args: slices.Clone(w.args)})
+		a := &act{w: w, l: l, ctx: ctx, args: slices.Clone(w.args)}
+		f := play(a)
+		if f == nil && a.moot != "" {
+			name := join(suite, w.commit.Name, name)
+			w.r.report.NotJudged = append(w.r.report.NotJudged, NotJudgedRow{name, a.moot})
+			tb.Logf("%s: not judged: %s", name, a.moot)
+		}
 		if f != nil && f.Steps == nil {
 			f.Steps = l.f.story.told()
 		}

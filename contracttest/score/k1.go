@@ -18,7 +18,7 @@ func k1(verbose bool) (line string, details []string, met bool) {
 	if err := contracttest.Check(ref).Err(); err != nil {
 		return "K1 void: the reference fails", firstLines(err.Error()), false
 	}
-	list := slices.Concat(brokenInput(), brokenHandlers(), brokenRefusals(), brokenOutput(), brokenDispatch(), brokenApprovals(), brokenExecutor())
+	list := slices.Concat(brokenInput(), brokenHandlers(), brokenRefusals(), brokenFrames(), brokenEvidence(), brokenOutput(), brokenDispatch(), brokenApprovals(), brokenExecutor())
 	killed := 0
 	for _, b := range list {
 		by, why := b.killer()
