@@ -90,10 +90,19 @@ func (u *OneOf[I, C]) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	for _, c := range cases.Cases() {
 		if c.kind == kind {
 			u.Value, err = c.decode(doc, dec.Options())
-			return err
+			return placed(dec, err)
 		}
 	}
 	return errDiscriminator
+}
+
+// placed gives an error of the variant's own decoding, which begins at the variant, its place in the whole document.
+func placed(dec *jsontext.Decoder, err error) error {
+	var semantic *json.SemanticError
+	if errors.As(err, &semantic) {
+		semantic.JSONPointer = dec.StackPointer() + semantic.JSONPointer
+	}
+	return err
 }
 
 // kindOf reads the discriminator of an object. The decoder has read doc as valid before: only its structure is walked.
