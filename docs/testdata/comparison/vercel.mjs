@@ -1,6 +1,6 @@
 // The same documents through the Vercel AI SDK: npm install && node vercel.mjs
 import { generateText, tool } from 'ai';
-import { MockLanguageModelV3 } from 'ai/test';
+import { MockLanguageModelV4 } from 'ai/test';
 import { z } from 'zod';
 
 const documents = [
@@ -16,7 +16,7 @@ const schemas = {
 for (const [kind, inputSchema] of Object.entries(schemas)) {
   for (const input of documents) {
     let got = 'not called';
-    const model = new MockLanguageModelV3({
+    const model = new MockLanguageModelV4({
       doGenerate: async () => ({
         finishReason: { unified: 'tool-calls', raw: 'tool_calls' },
         usage: { inputTokens: { total: 1 }, outputTokens: { total: 1 } },
