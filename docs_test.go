@@ -12,28 +12,79 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/toolcontract/toolcontract/approval"
 )
 
-// documents are the README and the guides.
+// documents are the README and the guides, wherever they are below docs.
 func documents(t *testing.T) []string {
 	t.Helper()
-	guides, err := filepath.Glob("docs/*.md")
+	guides, err := guidesIn(os.DirFS("."))
 	require.NoError(t, err)
 	return append([]string{"README.md"}, guides...)
+}
+
+func guidesIn(root fs.FS) (guides []string, err error) {
+	err = fs.WalkDir(root, "docs", func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && d.Name() == "testdata":
+			return fs.SkipDir
+		case !d.IsDir() && strings.EqualFold(filepath.Ext(path), ".md"):
+			guides = append(guides, path)
+		}
+		return nil
+	})
+	return guides, err
+}
+
+func TestGuidesAreFoundWhereverTheyAre(t *testing.T) {
+	t.Parallel()
+	guides, err := guidesIn(fstest.MapFS{"docs/a.md": {}, "docs/sub/b.md": {}, "docs/sub/C.MD": {}, "docs/testdata/x.md": {}, "docs/a.go": {}})
+	require.NoError(t, err)
+	require.Equal(t, []string{"docs/a.md", "docs/sub/C.MD", "docs/sub/b.md"}, guides)
+	require.Equal(t, "docs/testdata/sub/b.go", aroundFile("docs/sub/b.md"))
+}
+
+func blocksOf(t *testing.T, document, language string) []snippet {
+	t.Helper()
+	found, err := blocks(document, read(t, document), language)
+	require.NoError(t, err)
+	return found
+}
+
+func TestFencesAreFoundHoweverTheyAreWritten(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{
+		"```go\nvar x = y\n```\n", "~~~go\nvar x = y\n~~~\n", "```go \nvar x = y\n``` \n", "```Go\nvar x = y\n```\n", "``` go\nvar x = y\n```\n",
+		"\t```go\n\tvar x = y\n\t```\n", "> ```go\n> var x = y\n> ```\n", "````go\nvar x = y\n````\n", "```golang\nvar x = y\n```\n",
+		"```go title=x\nvar x = y\n```\n", "```go\r\nvar x = y\r\n```\r\n", "~~~text\n```\n~~~\n\n```go\nvar x = y\n```\n",
+	} {
+		found, err := blocks("guide.md", text, "go")
+		require.NoError(t, err, text)
+		require.Len(t, found, 1, text)
+		require.Equal(t, "var x = y\n", found[0].text, text)
+	}
+	for text, want := range map[string]string{
+		"a\n- ```go\n  var x = y\n  ```\n": "guide.md:2: this fence is not read",
+		"```go\nvar x = y\n":               "guide.md:1: this fence has no end",
+	} {
+		_, err := blocks("guide.md", text, "go")
+		require.ErrorContains(t, err, want)
+	}
 }
 
 // around is a document's file in docs/testdata, empty where it has none.
 func around(t *testing.T, document string) string {
 	t.Helper()
-	name := strings.TrimSuffix(filepath.Base(document), ".md")
-	if document != "README.md" && name == "README" {
+	if document == "docs/README.md" { // README.go is of the README above it
 		return ""
 	}
-	text, err := os.ReadFile(filepath.Join("docs", "testdata", name+".go"))
+	text, err := os.ReadFile(filepath.FromSlash(aroundFile(document)))
 	if errors.Is(err, fs.ErrNotExist) {
 		return ""
 	}
@@ -45,7 +96,7 @@ func TestSnippetsCompile(t *testing.T) {
 	t.Parallel()
 	var all []unit
 	for _, document := range documents(t) {
-		snippets := blocks(document, read(t, document), "go")
+		snippets := blocksOf(t, document, "go")
 		for _, s := range snippets {
 			if err := s.formatted(); err != nil {
 				t.Error(err)
@@ -83,7 +134,9 @@ func TestSnippetsThatDoNotCompileAreTold(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			all, err := units("guide.md", test.around, blocks("guide.md", test.document, "go"))
+			found, err := blocks("guide.md", test.document, "go")
+			require.NoError(t, err)
+			all, err := units("guide.md", test.around, found)
 			c, failed := newCompiler(t.Context(), all)
 			require.NoError(t, failed)
 			for _, u := range all {
@@ -99,7 +152,7 @@ func TestSnippetsThatDoNotCompileAreTold(t *testing.T) {
 func TestDocumentsShowRealJSON(t *testing.T) {
 	t.Parallel()
 	for _, document := range documents(t) {
-		for _, b := range blocks(document, read(t, document), "json") {
+		for _, b := range blocksOf(t, document, "json") {
 			require.Truef(t, jsontext.Value(b.text).IsValid(), "%s:%d", document, b.line)
 			if strings.Contains(b.text, `"rules"`) {
 				_, err := approval.ParseTable(strings.NewReader(b.text))
@@ -113,7 +166,7 @@ func TestDocumentsShowRealJSON(t *testing.T) {
 func TestPolicyGuideIsEvaluated(t *testing.T) {
 	t.Parallel()
 	text := read(t, "docs/policy.md")
-	table, err := approval.ParseTable(strings.NewReader(blocks("docs/policy.md", text, "json")[0].text))
+	table, err := approval.ParseTable(strings.NewReader(blocksOf(t, "docs/policy.md", "json")[0].text))
 	require.NoError(t, err)
 	need, matched := table.Evaluate(approval.Facts{
 		Tool: "commit_refund_v1", Class: "irreversible", Tags: []string{"money"},

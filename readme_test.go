@@ -27,7 +27,7 @@ func read(t *testing.T, file string) string {
 // block returns the README's fenced block that contains the given text.
 func block(t *testing.T, language, containing string) string {
 	t.Helper()
-	for _, b := range blocks("README.md", read(t, "README.md"), language) {
+	for _, b := range blocksOf(t, "README.md", language) {
 		if strings.Contains(b.text, containing) {
 			return strings.TrimSuffix(b.text, "\n")
 		}

@@ -37,17 +37,24 @@ type snippet struct {
 }
 
 var (
-	fence  = regexp.MustCompile("^( *)```([a-z]*)$")
-	naming = regexp.MustCompile(`^ *<!-- snippet: ([a-z_]+) -->$`)
+	// fence is where a block begins: what stands before it, its marks, its language, and the rest of its line.
+	fence  = regexp.MustCompile("^([ \t>]*)(`{3,}|~{3,})[ \t]*([^ \t`]*)([^`]*)$")
+	hidden = regexp.MustCompile("(?i)(`{3,}|~{3,})[ \t]*go(lang)?([ \t]|$)")
+	naming = regexp.MustCompile(`^[ \t>]*<!-- snippet: ([a-z_]+) -->[ \t]*$`)
 	marker = regexp.MustCompile(`(?m)^[\t ]*//snippet:([a-z_]+)$`)
 )
 
-// blocks are a document's fenced blocks of one language.
-func blocks(document, text, language string) (found []snippet) {
-	lines := strings.Split(text, "\n")
+// blocks are a document's fenced blocks of one language, however its fences are written. The error names what could be a
+// Go block and is not read as one, and a fence without an end.
+func blocks(document, text, language string) (found []snippet, err error) {
+	lines := strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
+	var errs []error
 	for i := 0; i < len(lines); i++ {
 		open := fence.FindStringSubmatch(lines[i])
 		if open == nil {
+			if hidden.MatchString(lines[i]) {
+				errs = append(errs, fmt.Errorf("%s:%d: this fence is not read: begin its line with it", document, i+1))
+			}
 			continue
 		}
 		s := snippet{document: document, line: i + 2}
@@ -56,14 +63,34 @@ func blocks(document, text, language string) (found []snippet) {
 				s.name = named[1]
 			}
 		}
-		for i++; i < len(lines) && lines[i] != open[1]+"```"; i++ {
-			s.text += strings.TrimPrefix(lines[i], open[1]) + "\n"
+		for i++; i < len(lines) && !closes(lines[i], open[2]); i++ {
+			s.text += within(lines[i], open[1]) + "\n"
 		}
-		if open[2] == language {
+		if i == len(lines) {
+			errs = append(errs, fmt.Errorf("%s:%d: this fence has no end", document, s.line-1))
+		}
+		if is := strings.ToLower(open[3]); is == language || is == "golang" && language == "go" {
 			found = append(found, s)
 		}
 	}
-	return found
+	return found, errors.Join(errs...)
+}
+
+// closes reports whether a line ends a block that these marks began: as many of the same kind, or more, and nothing else.
+func closes(line, marks string) bool {
+	line = strings.Trim(line, " \t>")
+	return len(line) >= len(marks) && strings.Trim(line, marks[:1]) == ""
+}
+
+// within is a line of a block without what stands before its fence.
+func within(line, before string) string {
+	if rest, ok := strings.CutPrefix(line, before); ok {
+		return rest
+	}
+	if line == strings.TrimRight(before, " \t") { // an empty line
+		return ""
+	}
+	return line
 }
 
 func (s snippet) whole() bool {
@@ -74,6 +101,11 @@ func (s snippet) whole() bool {
 type unit struct {
 	name string // the file that its own lines are of
 	text string
+}
+
+// aroundFile is the file in docs/testdata that a document's named snippets stand in.
+func aroundFile(document string) string {
+	return "docs/testdata/" + strings.TrimSuffix(strings.TrimPrefix(document, "docs/"), ".md") + ".go"
 }
 
 // units are what a document's snippets are compiled as; around is its file in docs/testdata, empty where it has none.
@@ -94,7 +126,7 @@ func units(document, around string, snippets []snippet) (all []unit, err error) 
 			named[s.name] = s
 		}
 	}
-	file := "docs/testdata/" + strings.TrimSuffix(filepath.Base(document), ".md") + ".go"
+	file := aroundFile(document)
 	text := "//line " + file + ":1:1\n"
 	last := 0
 	for _, m := range marker.FindAllStringSubmatchIndex(around, -1) {
