@@ -20,6 +20,7 @@ type call struct {
 	run  *Run
 	tool *callable
 	by   Caller
+	id   string // that the model gave the call
 
 	fields []string        // declared names of the arguments' members, once they are accepted; for the audit
 	free   bool            // it was a wait for an approval: not counted
@@ -61,7 +62,7 @@ func (r *Run) Call(ctx context.Context, c envelope.Call) (result envelope.Result
 		name = t.wire
 	}
 	id := r.d.requestID()
-	cl := &call{d: r.d, run: r, tool: t, by: Caller{Principal: r.state.principal, Run: r.state.id, Tool: name, RequestID: id}}
+	cl := &call{d: r.d, run: r, tool: t, id: c.ID, by: Caller{Principal: r.state.principal, Run: r.state.id, Tool: name, RequestID: id}}
 	defer func() {
 		if v := recover(); v != nil { // the host's own parts, where even the report of a panic panics
 			result = envelope.Result{Error: cl.broken().Bare()}
@@ -86,7 +87,7 @@ func (d *Dispatcher) requestID() (id string) {
 
 // lookUp finds the tool, by its exact name, among those of the role.
 func (r *Run) lookUp(c envelope.Call) (*callable, *envelope.Error) {
-	t, known := r.d.catalog.tools[c.Tool]
+	t, known := r.d.tools[c.Tool]
 	switch {
 	case !known:
 		return nil, envelope.New(envelope.UnknownTool)
@@ -237,11 +238,7 @@ func (d *Dispatcher) wrapped() (Handler, error) {
 
 // answer runs the tool. Of the invocation only the arguments count.
 func (c *call) answer(ctx context.Context, i Invocation) envelope.Result {
-	serve := c.tool.serve
-	if s := c.d.cfg.Shadow; s != nil && c.tool.def.write != nil {
-		serve = s.serve(i)
-	}
-	r, err := serve(ctx, c, i.Call.Arguments)
+	r, err := c.tool.serve(ctx, c, i.Call.Arguments)
 	if err != nil {
 		return c.refuse(as(err))
 	}

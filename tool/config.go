@@ -42,7 +42,8 @@ type Config struct {
 	Middleware []Middleware
 	Lease      time.Duration // of a claim, renewed while the handler runs; zero: 30 seconds
 	Deadline   time.Duration // caps the time of one call, whatever its tool's; zero: no cap
-	// Shadow replaces writes by stubs: no handler of a write is reached. Nil: writes are real.
+	// Shadow replaces writes by stubs: no function of a write is reached, by no way, and no worker is had. Nil: writes are
+	// real.
 	Shadow *Shadow
 	Now    func() time.Time // nil: time.Now. Stores that outlive the process have clocks of their own
 	NewID  func() uuid.UUID // nil: uuid.NewV7. Ids of requests, proposals and runs
@@ -68,7 +69,8 @@ type Handler func(ctx context.Context, i Invocation) envelope.Result
 // checked against the tool's output schema again, and an error's code must be one that the tool may answer.
 type Middleware func(next Handler) Handler
 
-// Shadow runs a catalogue without its writes.
+// Shadow runs a catalogue without its writes. What the ledger knows of an operation is told as it stands; nobody is asked
+// what it came to, and cancel_operation_v1 answers NOT_PERMITTED.
 type Shadow struct {
 	// Stubs answer previews and commits by wire name; what they answer is checked against the tool's output schema. A write
 	// without a stub is refused.

@@ -17,7 +17,8 @@ import (
 type Dispatcher struct {
 	cfg     Config
 	catalog *Catalog
-	name    string // tells this dispatcher's claims from those of others
+	tools   map[string]*callable // what is served: the catalogue's, or the shadow's in their place
+	name    string               // tells this dispatcher's claims from those of others
 	handler Handler
 	gates   gates
 	meter   meter
@@ -44,6 +45,7 @@ func NewDispatcher(c *Catalog, cfg Config) (*Dispatcher, error) {
 		return nil, err
 	}
 	d := &Dispatcher{cfg: cfg.withDefaults(), catalog: c, runs: map[runKey]*runState{}, closing: make(chan struct{}), mono: time.Now} //nolint:forbidigo // a function value, see mono
+	d.tools = d.cfg.Shadow.over(c)
 	m, err := newMeter(d.cfg)
 	if err != nil {
 		return nil, fmt.Errorf("tool: config: meter provider: %w", err)
@@ -150,7 +152,7 @@ func (d *Dispatcher) id(prefix string) string {
 
 // writeOf returns the write whose commit has the wire name.
 func (d *Dispatcher) writeOf(wire string) (*definition, error) {
-	if t, ok := d.catalog.tools[wire]; ok && t.commits() {
+	if t, ok := d.tools[wire]; ok && t.commits() {
 		return t.def, nil
 	}
 	return nil, fmt.Errorf("tool: %q is no commit of this catalogue", wire)

@@ -24,7 +24,7 @@ func (d *Dispatcher) resolve(ctx context.Context, def *definition, op idem.Recor
 }
 
 func (d *Dispatcher) reopen(ctx context.Context, def *definition, op idem.Record, worker string, resend bool) (rec idem.Record) {
-	if op.State != idem.Unknown && op.State != idem.Running {
+	if def.write.shadow || op.State != idem.Unknown && op.State != idem.Running {
 		return op
 	}
 	rest := backOff(len(op.Attempts))

@@ -39,10 +39,17 @@ type Worker struct {
 	tools []string
 }
 
-// NewWorker returns a worker for the writes of the dispatcher's catalogue; without one it is an error.
+// ErrNotLive says that a dispatcher does not reach the systems of its writes.
+var ErrNotLive = errors.New("the dispatcher is not live")
+
+// NewWorker returns a worker for the writes of the dispatcher's catalogue; without one it is an error, and so is a
+// dispatcher whose writes are not real ([ErrNotLive]).
 func NewWorker(d *Dispatcher, cfg WorkerConfig) (*Worker, error) {
 	if d == nil || !d.catalog.hasWrite() {
 		return nil, errors.New("tool: a worker needs a dispatcher whose catalogue has a write")
+	}
+	if d.cfg.Shadow != nil {
+		return nil, fmt.Errorf("tool: worker: %w: it runs in shadow", ErrNotLive)
 	}
 	if cfg.Parallel < 0 || cfg.Poll < 0 || cfg.Sweep < 0 || cfg.Bodies < 0 || cfg.Tombstones < 0 {
 		return nil, errors.New("tool: worker: nothing may be negative")

@@ -112,6 +112,7 @@ type writeOps struct {
 	lifetime    time.Duration
 	unversioned bool
 	queued      bool
+	shadow      bool // the functions below are stubs
 	compensates string
 	input, plan *validate.Schema
 	commit      *callable // whose output the results are

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -633,6 +634,52 @@ func (a *alteringLedger) Claim(ctx context.Context, k idem.Key, worker string, l
 	c, err := a.Ledger.Claim(ctx, k, worker, lease)
 	c.Command.Body = []byte(replaceOnce(string(c.Command.Body), `"limit":250`, `"limit":251`))
 	return c, err
+}
+
+// What a live host has begun, a shadow over the same stores neither goes on with, nor asks about, nor stops.
+func TestShadowLeavesRealOperationsAlone(t *testing.T) {
+	t.Parallel()
+	for _, queued := range []bool{true, false} {
+		w := newWorld(t)
+		var reached atomic.Int32
+		w.runs(time.Hour, func() tool.Stopped { reached.Add(1); return tool.StoppedNow })
+		status, current := w.write.Status, w.write.Current
+		w.write.Queued = queued
+		w.write.Status = func(ctx context.Context, a tool.Approved[limitPlan], receipt string) (limitOut, error) {
+			reached.Add(1)
+			return status(ctx, a, receipt)
+		}
+		w.write.Current = func(ctx context.Context, by tool.Caller, at approval.Target) (string, error) {
+			reached.Add(1)
+			return current(ctx, by, at)
+		}
+		c, err := tool.NewCatalog(w.read, w.write)
+		require.NoError(t, err)
+		live, err := tool.NewDispatcher(c, w.config)
+		require.NoError(t, err)
+		s := w.session(live, "run1", agent)
+		id := s.approved(250)
+		refuses(t, s.commit(id), envelope.InProgress, "it waits, or runs")
+		state := w.state(id)
+		reached.Store(0)
+		w.entered = nil
+
+		w.config.Shadow = &tool.Shadow{Stubs: shadowStubs()}
+		d, err := tool.NewDispatcher(c, w.config)
+		require.NoError(t, err)
+		_, err = tool.NewWorker(d, tool.WorkerConfig{})
+		require.ErrorIs(t, err, tool.ErrNotLive)
+		shadow := w.session(d, "run1", agent)
+		get := shadow.call("get_operation_v1", fmt.Sprintf(`{"operation_id":%q}`, idem.OperationID("t1", id)))
+		require.NoError(t, get.Err(), "what the ledger knows is told")
+		refuses(t, shadow.cancel(id), envelope.NotPermitted, "nothing real is stopped")
+		rec, err := w.approvals.Find(t.Context(), "t1", id)
+		require.NoError(t, err)
+		require.Error(t, d.Fresh(t.Context(), rec.Proposal), "nobody is asked")
+		require.Zero(t, reached.Load())
+		require.Empty(t, w.entered)
+		require.Equal(t, state, w.state(id))
+	}
 }
 
 func TestShadowReachesNoHandler(t *testing.T) {
