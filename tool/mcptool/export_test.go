@@ -1,9 +1,16 @@
 package mcptool
 
-import "github.com/toolcontract/toolcontract/tool"
+import (
+	"encoding/json/jsontext"
 
-// CheckFrame is checkFrame, for the fuzz test.
-var CheckFrame = checkFrame
+	"github.com/toolcontract/toolcontract/tool"
+)
+
+// CheckFrame is checkFrame where the protocol has batches, for the fuzz test.
+func CheckFrame(doc []byte) (jsontext.Value, error) {
+	_, id, err := checkFrame(doc, true)
+	return id, err
+}
 
 // BuildServer builds the SDK's server of the tools.
 func BuildServer(tools []tool.Published) error {

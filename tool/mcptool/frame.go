@@ -19,6 +19,7 @@ func (f *fault) Error() string { return "mcptool: message: " + f.message }
 const (
 	codeParse         = -32700
 	codeRequest       = -32600
+	codeMethod        = -32601
 	codeInvalidParams = -32602
 )
 
@@ -27,8 +28,25 @@ var (
 	errTooLarge   = &fault{codeRequest, "the message is too large"}
 	errTooDeep    = &fault{codeRequest, "the message is nested too deeply"}
 	errTwice      = &fault{codeRequest, "a member of the message stands twice"}
+	errText       = &fault{codeRequest, "a text of the message is not valid Unicode"}
 	errForm       = &fault{codeRequest, "the message is not a JSON-RPC message of this protocol"}
+	errVersion    = &fault{codeRequest, "the member jsonrpc must be \"2.0\""}
+	errMethodForm = &fault{codeRequest, "the method must be a text"}
+	errParamsForm = &fault{codeRequest, "the params must be an object"}
+	errID         = &fault{codeRequest, "the id must be a text, or an integer from -(2^53-1) to 2^53-1 without a fraction or an exponent"}
+	errIDText     = &fault{codeRequest, "the id is not valid Unicode"}
+	errNoID       = &fault{codeRequest, "a request must have an id"}
+	errIDTwice    = &fault{codeRequest, "the id is that of another request that has no answer so far"}
+	errCancelled  = &fault{codeRequest, "the requestId must be a text, or an integer from -(2^53-1) to 2^53-1 without a fraction or an exponent"}
+	errAnswer     = &fault{codeRequest, "an answer must have either a result, which is an object, or an error with an integer code and a message"}
+	errNoBatch    = &fault{codeRequest, "the protocol of this session has no batches"}
+	errBatch      = &fault{codeRequest, "a batch must hold 1 to 64 messages, and none that initializes"}
+	errMethod     = &fault{codeMethod, "the server does not have this method"}
+	errParams     = &fault{codeInvalidParams, "the parameters do not have the form that the protocol gives them"}
 	errCallParams = &fault{codeInvalidParams, "the parameters of the call do not have the form that the protocol gives them"}
+
+	// errNotice is a notification that the server does not have. JSON-RPC gives it no answer.
+	errNotice = &fault{codeMethod, "the server does not have this notification"}
 )
 
 // maxNesting is less than the SDK's bound, over which it drops the connection, and more than any tool's.
@@ -37,107 +55,87 @@ const maxNesting = 512
 // maxBatch bounds a batch of JSON-RPC, which the protocols before 2025-06-18 have.
 const maxBatch = 64
 
-// checkFrame reads the message around a call's arguments strictly, since the SDK takes the last of two members that stand twice
-// and quotes parameters that it cannot decode. The arguments are the boundary's to check: of them only the grammar is looked at.
-// It returns the id to answer to, if the message is one call that has one.
-func checkFrame(doc []byte) (id jsontext.Value, err error) {
+// hasBatches reports whether a version of the protocol has batches of JSON-RPC.
+func hasBatches(version string) bool { return version == "2024-11-05" || version == "2025-03-26" }
+
+// frame is what arrived as one text: a message, or a batch of them.
+type frame struct {
+	messages []message
+	batch    bool
+}
+
+// checkFrame reads the message around a call's arguments strictly, since the SDK takes the last of two members that stand twice,
+// rounds numbers, quotes what it cannot decode, and ends the connection over what is not JSON-RPC. The arguments are the boundary's
+// to check: of them only the grammar is looked at. With an error it returns the id to answer to, if the message is one call that
+// has one.
+func checkFrame(doc []byte, batches bool) (frame, jsontext.Value, error) {
 	if nesting(doc) > maxNesting {
-		return nil, errTooDeep
+		return frame{}, nil, errTooDeep
 	}
 	dec := jsontext.NewDecoder(bytes.NewReader(doc), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	v, err := dec.ReadValue()
 	if err != nil {
-		return nil, errNotJSON
+		return frame{}, nil, errNotJSON
 	}
 	v = v.Clone() // the decoder writes over what it has read
 	if _, err := dec.ReadToken(); !errors.Is(err, io.EOF) {
-		return nil, errNotJSON
+		return frame{}, nil, errNotJSON
 	}
-	if v.Kind() != '[' {
-		return checkMessage(v)
+	if v.Kind() == '[' {
+		f, err := checkBatch(v, batches)
+		return f, nil, err
 	}
-	messages, err := elements(v)
-	if err != nil || len(messages) == 0 || len(messages) > maxBatch {
-		return nil, errForm
+	m, err := checkMessage(v)
+	if err != nil {
+		return frame{}, m.id, err
 	}
-	for _, m := range messages {
-		if _, err := checkMessage(m); err != nil {
-			return nil, err
-		}
-	}
-	return nil, nil
+	return frame{messages: []message{m}}, nil, nil
 }
 
-func checkMessage(doc jsontext.Value) (id jsontext.Value, err error) {
-	message, err := members(doc)
+func checkBatch(v jsontext.Value, batches bool) (frame, error) {
+	if !batches {
+		return frame{}, errNoBatch
+	}
+	texts, err := elements(v)
 	if err != nil {
-		return nil, err
+		return frame{}, err
 	}
-	// What has no method is an answer of the client's, whose id is not one of its own questions.
-	if v := message["id"]; message["method"] != nil && (v.Kind() == '"' || v.Kind() == '0') {
-		id = v
+	if len(texts) == 0 || len(texts) > maxBatch {
+		return frame{}, errBatch
 	}
-	for name, v := range message {
-		if name != "params" && !strictlyValid(v) {
-			return id, errTwice
+	f := frame{batch: true}
+	asked := map[string]bool{}
+	for _, text := range texts {
+		m, err := checkMessage(text)
+		switch {
+		case errors.Is(err, errNotice):
+			continue
+		case err != nil:
+			return frame{}, err
+		case m.method == methodInitialize:
+			return frame{}, errBatch
+		case m.key != "" && asked[m.key]:
+			return frame{}, errIDTwice
 		}
+		asked[m.key] = true
+		f.messages = append(f.messages, m)
 	}
-	params, has := message["params"]
-	if !has {
-		return id, nil
+	if len(f.messages) == 0 {
+		return frame{}, errNotice
 	}
-	call := string(message["method"]) == `"tools/call"`
-	if params.Kind() != '{' {
-		if call {
-			return id, errCallParams
-		}
-		return id, errForm
-	}
-	fields, err := members(params)
-	if err != nil {
-		return id, err
-	}
-	for name, v := range fields {
-		if name != "arguments" && !strictlyValid(v) {
-			return id, errTwice
-		}
-	}
-	if call && !callForm(fields) {
-		return id, errCallParams
-	}
-	return id, nil
+	return f, nil
 }
 
-// callForm reports whether the SDK can decode what stands beside a call's arguments.
-func callForm(fields map[string]jsontext.Value) bool {
-	is := func(kind jsontext.Kind, v jsontext.Value, has bool) bool { return !has || v.Kind() == kind }
-	name, named := fields["name"]
-	meta, hasMeta := fields["_meta"]
-	state, hasState := fields["requestState"]
-	if !named || name.Kind() != '"' || !is('{', meta, hasMeta) || !is('"', state, hasState) {
-		return false
+// strict says why v is not valid Unicode without a member that stands twice, nil when it is.
+func strict(v jsontext.Value) error {
+	switch {
+	case v.IsValid():
+		return nil
+	case v.IsValid(jsontext.AllowDuplicateNames(true)):
+		return errTwice
 	}
-	responses, has := fields["inputResponses"]
-	if !has {
-		return true
-	}
-	answers, err := members(responses)
-	if err != nil {
-		return false
-	}
-	for _, answer := range answers {
-		a, err := members(answer)
-		content, hasContent := a["content"]
-		meta, hasMeta := a["_meta"]
-		if err != nil || a["action"].Kind() != '"' || !is('{', content, hasContent) || !is('{', meta, hasMeta) {
-			return false
-		}
-	}
-	return true
+	return errText
 }
-
-// strictlyValid reports whether v is valid UTF-8 without a member that stands twice.
-func strictlyValid(v jsontext.Value) bool { return v.IsValid() }
 
 // members returns the members of an object as they stand. Names are compared after unescaping (RFC 8259 section 4).
 func members(doc jsontext.Value) (map[string]jsontext.Value, error) {

@@ -193,13 +193,31 @@ func (h *Handler) framed(next http.Handler) http.Handler {
 			refuse(w, status, nil, errTooLarge)
 			return
 		}
-		if id, err := checkFrame(body); err != nil {
-			refuse(w, http.StatusBadRequest, id, err)
+		version := r.Header.Get("Mcp-Protocol-Version")
+		_, id, err := checkFrame(body, version == "" || hasBatches(version))
+		switch {
+		case errors.Is(err, errNotice):
+			w.WriteHeader(http.StatusAccepted)
+			return
+		case err != nil:
+			refuse(w, refusalStatus(err, version), id, err)
 			return
 		}
 		r.Body = io.NopCloser(bytes.NewReader(body))
 		next.ServeHTTP(w, r)
 	})
+}
+
+// refusalStatus is 404 for a method that the server does not have in the newest protocol, as its transport says, and 200 in the
+// earlier ones, whose clients read an answer of JSON-RPC only from that.
+func refusalStatus(err error, version string) int {
+	switch {
+	case !errors.Is(err, errMethod):
+		return http.StatusBadRequest
+	case version >= roundTrips:
+		return http.StatusNotFound
+	}
+	return http.StatusOK
 }
 
 func refuse(w http.ResponseWriter, status int, id jsontext.Value, err error) {

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"sync"
 	"syscall"
@@ -36,36 +37,73 @@ func ServeStdio(ctx context.Context, run *tool.Run, cfg Config, in io.Reader, ou
 	if err != nil {
 		return err
 	}
-	w := &lineWriter{w: out}
-	r := &lineReader{r: bufio.NewReader(in), limit: cfg.MaxMessage, answer: w}
+	asked := &unanswered{ids: map[string]bool{}}
+	w := &lineWriter{w: out, asked: asked}
+	r := &lineReader{r: bufio.NewReader(in), limit: cfg.MaxMessage, answer: w, asked: asked, batches: true}
 	err = server.Run(ctx, &mcp.IOTransport{Reader: r, Writer: w, MaxLineLength: -1})
-	if err == nil || (ctx.Err() == nil && w.deserted()) {
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return fmt.Errorf("mcptool: stdio: %w", ctx.Err())
+	case w.deserted():
 		return nil
 	}
-	return fmt.Errorf("mcptool: stdio: %w", err)
+	if broken := errors.Join(r.broken(), w.broken()); broken != nil {
+		return fmt.Errorf("mcptool: stdio: %w", broken)
+	}
+	cfg.failed("stdio", err)
+	return errSession
+}
+
+// errSession stands for an error of the SDK's, whose text may hold what the client sent.
+var errSession = errors.New("mcptool: stdio: the session ended with an error of the protocol's")
+
+// fate keeps the first error of a stream, which is the process's and not the client's.
+type fate struct {
+	mu  sync.Mutex
+	err error
+}
+
+func (f *fate) note(err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.err == nil && err != nil && !errors.Is(err, io.EOF) {
+		f.err = err
+	}
+}
+
+func (f *fate) broken() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.err
 }
 
 // lineWriter keeps the lines of the SDK and of this package apart: each is one Write.
 type lineWriter struct {
-	mu   sync.Mutex
-	w    io.Writer
-	gone bool // nobody reads any longer
+	fate
+	writing sync.Mutex
+	w       io.Writer
+	asked   *unanswered
 }
 
 func (w *lineWriter) Write(p []byte) (int, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+	w.asked.answered(p)
+	return w.line(p)
+}
+
+func (w *lineWriter) line(p []byte) (int, error) {
+	w.writing.Lock()
+	defer w.writing.Unlock()
 	n, err := w.w.Write(p)
-	if errors.Is(err, syscall.EPIPE) || errors.Is(err, io.ErrClosedPipe) {
-		w.gone = true
-	}
+	w.note(err)
 	return n, err
 }
 
+// deserted reports whether nobody reads any longer.
 func (w *lineWriter) deserted() bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.gone
+	err := w.broken()
+	return errors.Is(err, syscall.EPIPE) || errors.Is(err, io.ErrClosedPipe)
 }
 
 // Close leaves the stream to whom it belongs.
@@ -73,16 +111,22 @@ func (*lineWriter) Close() error { return nil }
 
 // lineReader hands the SDK whole messages that may pass, and answers the others.
 type lineReader struct {
+	fate
 	r      *bufio.Reader
 	limit  int
-	answer io.Writer
+	answer *lineWriter
+	asked  *unanswered
 	rest   []byte // of the message that is being read
+
+	opened  bool // by an initialize
+	batches bool // in every protocol that was asked for
 }
 
 func (r *lineReader) Read(p []byte) (int, error) {
 	for len(r.rest) == 0 {
 		line, err := r.line()
 		if err != nil && !errors.Is(err, errTooLarge) {
+			r.note(err)
 			return 0, err
 		}
 		if err == nil && len(line) == 0 {
@@ -90,20 +134,55 @@ func (r *lineReader) Read(p []byte) (int, error) {
 		}
 		var id jsontext.Value
 		if err == nil {
-			id, err = checkFrame(line)
+			r.rest, id, err = r.checked(line)
 		}
-		if err == nil {
-			line = append(line, '\n')
-			r.rest = line
-			break
+		if err == nil || errors.Is(err, errNotice) {
+			continue
 		}
-		if _, err := r.answer.Write(append(refusal(id, err), '\n')); err != nil {
+		if r.asked.open(id) { // the other request with that id is the one to be answered
+			id = nil
+		}
+		if _, err := r.answer.line(append(refusal(id, err), '\n')); err != nil {
 			return 0, err
 		}
 	}
 	n := copy(p, r.rest)
 	r.rest = r.rest[n:]
 	return n, nil
+}
+
+// checked returns the lines that the SDK may read. A batch reaches it as its requests alone, with the other messages beside it:
+// the SDK counts a notification for a request, and never answers.
+func (r *lineReader) checked(line []byte) ([]byte, jsontext.Value, error) {
+	f, id, err := checkFrame(line, r.opened && r.batches)
+	if err != nil {
+		return nil, id, err
+	}
+	if !r.asked.ask(f.messages) { // an answer to that id would be taken for the other request's
+		return nil, nil, errIDTwice
+	}
+	if !f.batch {
+		if m := f.messages[0]; m.method == methodInitialize {
+			r.opened, r.batches = true, r.batches && hasBatches(m.opens)
+		}
+		return append(line, '\n'), nil, nil
+	}
+	var before, requests, after []byte
+	for _, m := range f.messages {
+		switch {
+		case m.key != "":
+			requests = append(append(requests, ','), m.text...)
+		case requests == nil:
+			before = append(append(before, m.text...), '\n')
+		default:
+			after = append(append(after, m.text...), '\n')
+		}
+	}
+	if requests != nil {
+		requests[0] = '['
+		requests = append(requests, "]\n"...)
+	}
+	return slices.Concat(before, requests, after), nil, nil
 }
 
 // line reads up to the next line feed, and drops it and the white space around the message. Of a line over the limit nothing is kept. The last line may lack its end.
