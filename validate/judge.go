@@ -61,6 +61,7 @@ func (j *judge) part(n *node, v *value) {
 func explain(n *node, v *value) []violation {
 	j := newJudge(maxViolations)
 	j.value(n, v)
+	j.nul(v)
 	return j.found
 }
 
@@ -253,8 +254,6 @@ func (j *judge) array(n *node, v *value) {
 		j.at = append(j.at, element(i))
 		if elem != nil {
 			j.named(elem, &v.elems[i], ruleOfItem(n, i))
-		} else {
-			j.nul(&v.elems[i])
 		}
 		j.at = j.at[:len(j.at)-1]
 	}
@@ -358,8 +357,6 @@ func (j *judge) member(n *node, name string, v *value) {
 	declared := n.property(name)
 	if declared != nil {
 		j.named(declared, v, "properties")
-	} else if strings.IndexByte(name, 0) >= 0 {
-		j.note("nul")
 	}
 	matched := false
 	for _, p := range n.patterns {
@@ -368,31 +365,27 @@ func (j *judge) member(n *node, name string, v *value) {
 			j.named(p.node, v, "patternProperties")
 		}
 	}
-	if declared != nil || matched {
-		return
-	}
-	switch {
-	case n.additional == nil:
-		j.nul(v)
-	case n.additional.verdict == nil:
+	if declared == nil && !matched && n.additional != nil && n.additional.verdict == nil {
 		j.value(n.additional, v)
-	case *n.additional.verdict:
-		j.nul(v)
 	}
 }
 
-// nul looks for U+0000 where no schema looks further.
+// nul looks for U+0000 in names, and in strings that no schema looks at; of the others it is noted already, in its place.
 func (j *judge) nul(v *value) {
-	switch v.kind {
-	case nullKind, boolKind, numberKind:
-	case stringKind:
-		if strings.IndexByte(v.text, 0) >= 0 {
+	if v.kind == stringKind && strings.IndexByte(v.text, 0) >= 0 {
+		j.note("nul")
+	}
+	for i := range v.elems {
+		at := element(i)
+		if v.kind == objectKind {
+			at = member(v.names[i])
+		}
+		j.at = append(j.at, at)
+		if strings.IndexByte(at.name, 0) >= 0 {
 			j.note("nul")
 		}
-	case arrayKind, objectKind:
-		for i := range v.elems {
-			j.nul(&v.elems[i])
-		}
+		j.nul(&v.elems[i])
+		j.at = j.at[:len(j.at)-1]
 	}
 }
 
