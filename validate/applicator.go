@@ -1,8 +1,10 @@
 package validate
 
+import "slices"
+
 // applicators checks the keywords that apply other schemas to the same value (JSON Schema core 10.2).
 func (j *judge) applicators(n *node, v *value) {
-	for _, sub := range n.allOf {
+	for _, sub := range n.allOfOnce {
 		j.part(sub, v)
 	}
 	if n.anyOf != nil {
@@ -48,7 +50,7 @@ func (j *judge) anyOf(n *node, v *value) {
 		}
 		return
 	}
-	if j.count(n.anyOf, v) == 0 {
+	if !slices.ContainsFunc(n.anyOf, func(sub *node) bool { return j.valid(sub, v) }) {
 		j.note("anyOf")
 	}
 }
@@ -139,6 +141,9 @@ func (j *judge) unevaluated(n *node, v *value) {
 
 // evaluatedMembers adds the members that n evaluates; at the top the unevaluatedProperties of n itself does not count.
 func (j *judge) evaluatedMembers(n *node, v *value, into map[string]bool, top bool) {
+	if j.spend(len(v.names)); j.spent() {
+		return
+	}
 	for _, name := range v.names {
 		if n.declares(name) || n.additional != nil || !top && n.unevaluatedProperties != nil {
 			into[name] = true
@@ -149,6 +154,9 @@ func (j *judge) evaluatedMembers(n *node, v *value, into map[string]bool, top bo
 
 // evaluatedItems is the same of items.
 func (j *judge) evaluatedItems(n *node, v *value, into map[int]bool, top bool) {
+	if j.spend(len(v.elems)); j.spent() {
+		return
+	}
 	for i := range v.elems {
 		if i < len(n.prefix) || n.items != nil || !top && n.unevaluatedItems != nil || n.contains != nil && j.valid(n.contains, &v.elems[i]) {
 			into[i] = true
@@ -168,7 +176,7 @@ func (j *judge) inPlace(n *node, v *value, visit func(*node)) {
 	if n.ref != nil {
 		visit(n.ref)
 	}
-	for _, sub := range n.allOf {
+	for _, sub := range n.allOfOnce {
 		visit(sub)
 	}
 	for _, list := range [][]*node{n.anyOf, n.oneOf} {

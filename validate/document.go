@@ -205,6 +205,7 @@ func (l *loader) applicator(n *node, keyword string, v *value) {
 	switch keyword {
 	case "allOf":
 		n.allOf = l.list(v, keyword, n.where, same)
+		n.allOfOnce = once(n.allOf, v.elems)
 	case "anyOf":
 		n.anyOf = l.list(v, keyword, n.where, same)
 	case "oneOf":

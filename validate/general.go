@@ -3,13 +3,15 @@ package validate
 import (
 	"bytes"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/kaptinlin/jsonschema"
 	"github.com/toolcontract/toolcontract/envelope"
 )
 
 // general is the validator for schemas with keywords outside the compiled set. It decides beside this package's own
-// reading of the schema: a document must pass both.
+// reading of the schema: a document must pass both, as far as it is small enough for this one.
 type general struct{ schema *jsonschema.Schema }
 
 func newGeneral(doc []byte) (*general, error) {
@@ -31,10 +33,35 @@ func newGeneral(doc []byte) (*general, error) {
 	return &general{schema: s}, nil
 }
 
-// check runs after the limits have bounded digits and exponents: the validator computes with exact rationals.
-func (g *general) check(doc []byte) *envelope.Error {
-	if g.schema.ValidateJSON(doc).IsValid() {
+// check runs after the limits have bounded digits and exponents: the validator computes with exact rationals. Our own
+// reading of the schema comes first. What it cannot decide within its work is refused; where the validator, which is
+// slower by far, would need too much, our own reading decides alone.
+func (g *general) check(root *node, doc []byte, v *value) *envelope.Error {
+	found, done := decide(root, v, maxWork+workPerByte*len(doc))
+	if len(found) > 0 {
+		return refusal(found)
+	}
+	if !done {
+		return tooLarge("")
+	}
+	a := asks{most: maxAsked, memo: map[pair]int{}}
+	if !a.few(root, v) {
 		return nil
 	}
-	return envelope.New(envelope.InvalidArgument)
+	result := g.schema.ValidateJSON(doc)
+	if result.IsValid() {
+		return nil
+	}
+	e := envelope.New(envelope.InvalidArgument)
+	e.Rule = brokenRule(result)
+	return e
+}
+
+// brokenRule returns the keyword that the validator names, the first by name where it names several.
+func brokenRule(result *jsonschema.EvaluationResult) string {
+	names := slices.Sorted(maps.Keys(result.Errors))
+	if len(names) == 0 {
+		return "schema"
+	}
+	return names[0]
 }

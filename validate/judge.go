@@ -1,6 +1,7 @@
 package validate
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -19,6 +20,9 @@ type judge struct {
 	max   int // stop after so many
 	memo  map[pair]bool
 	sums  *sums
+	left  *int // of the work that may be done; nil: no bound
+
+	silent, broken bool // only whether a rule is broken is asked, and the answer
 
 	walked map[pair]bool // arrays and objects that were gone through here: what is wrong with them is noted
 }
@@ -40,19 +44,30 @@ type violation struct {
 
 // valid reports whether v obeys n, without places.
 func (j *judge) valid(n *node, v *value) bool {
+	if len(v.elems) == 0 { // nothing within asks again: asking twice is cheaper than remembering
+		return j.obeys(n, v)
+	}
 	if known, ok := j.memo[pair{n, v}]; ok {
 		return known
 	}
-	inner := judge{max: 1, memo: j.memo, sums: j.sums}
-	inner.value(n, v)
-	ok := len(inner.found) == 0
+	ok := j.obeys(n, v)
 	j.memo[pair{n, v}] = ok
 	return ok
 }
 
+func (j *judge) obeys(n *node, v *value) bool {
+	if n.verdict == nil && !n.types.accepts(v) {
+		j.spend(1)
+		return false
+	}
+	inner := judge{max: 1, memo: j.memo, sums: j.sums, left: j.left, silent: true}
+	inner.value(n, v)
+	return !inner.broken
+}
+
 // part checks v against a schema that applies to it beside others; nothing is to be explained where it is known to obey.
 func (j *judge) part(n *node, v *value) {
-	if !j.memo[pair{n, v}] {
+	if len(v.elems) == 0 || !j.memo[pair{n, v}] {
 		j.value(n, v)
 	}
 }
@@ -65,9 +80,25 @@ func explain(n *node, v *value) []violation {
 	return j.found
 }
 
-func (j *judge) full() bool { return len(j.found) >= j.max }
+// decide is explain with a bound of the work for it; done is false where that was too little, and what was found till
+// then stands.
+func decide(n *node, v *value, work int) (found []violation, done bool) {
+	j := newJudge(maxViolations)
+	j.left = &work
+	j.value(n, v)
+	j.nul(v)
+	return j.found, !j.spent()
+}
 
-func (j *judge) note(rule string) { j.add(violation{field: j.at.String(), rule: rule}) }
+func (j *judge) full() bool { return j.broken || len(j.found) >= j.max || j.spent() }
+
+func (j *judge) note(rule string) {
+	if j.silent {
+		j.broken = true
+		return
+	}
+	j.add(violation{field: j.at.String(), rule: rule})
+}
 
 func (j *judge) add(v violation) {
 	if j.full() {
@@ -82,7 +113,7 @@ func (j *judge) add(v violation) {
 }
 
 func (j *judge) value(n *node, v *value) {
-	if j.full() {
+	if j.spend(1); j.full() {
 		return
 	}
 	if n.verdict != nil {
@@ -113,6 +144,7 @@ func (j *judge) value(n *node, v *value) {
 	if n.constant != nil && !equal(n.constant, v) {
 		j.note("const")
 	}
+	j.spend(len(n.enum))
 	if n.enum != nil && !n.lists(v) {
 		j.note("enum")
 	}
@@ -145,7 +177,7 @@ func (t types) accepts(v *value) bool {
 	case boolKind:
 		return t.has(booleanType)
 	case numberKind:
-		return t.has(numberType) || t.has(integerType) && parseDecimal(v.raw).integer()
+		return t.has(numberType) || t.has(integerType) && (!bytes.ContainsAny(v.raw, ".eE") || parseDecimal(v.raw).integer())
 	case stringKind:
 		return t.has(stringType)
 	case arrayKind:
@@ -215,6 +247,7 @@ func (j *judge) text(n *node, v *value) {
 			j.note("maxLength")
 		}
 	}
+	j.spend(len(v.text) / workBytes)
 	if n.pattern != nil && !n.pattern.match([]byte(v.text)) {
 		j.note("pattern")
 	}
@@ -242,6 +275,9 @@ func (j *judge) array(n *node, v *value) {
 		j.evaluatedItems(n, v, evaluated, true)
 	}
 	for i := range v.elems {
+		if j.full() {
+			return
+		}
 		var elem *node
 		switch {
 		case i < len(n.prefix):
@@ -331,6 +367,9 @@ func (j *judge) object(n *node, v *value) {
 		j.note("maxProperties")
 	}
 	for i, name := range v.names {
+		if j.full() {
+			return
+		}
 		j.at = append(j.at, member(name))
 		j.member(n, name, &v.elems[i])
 		j.at = j.at[:len(j.at)-1]
@@ -390,10 +429,18 @@ func (j *judge) nul(v *value) {
 }
 
 func (j *judge) undeclared(name, rule string) {
+	if j.silent {
+		j.broken = true
+		return
+	}
 	j.add(violation{field: j.at.with(member(name)).String(), rule: rule, unknown: true})
 }
 
 func (j *judge) missing(name, rule string) {
+	if j.silent {
+		j.broken = true
+		return
+	}
 	j.add(violation{field: j.at.with(member(name)).String(), rule: rule})
 }
 

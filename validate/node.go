@@ -79,6 +79,7 @@ type node struct {
 	unevaluatedProperties        *node
 
 	allOf, anyOf, oneOf             []*node
+	allOfOnce                       []*node // allOf without what is written twice: a chain of pairs is no tree
 	not, condition, then, otherwise *node
 
 	union map[string]*node // the branches of a closed discriminated oneOf by their kind; nil where it is none
