@@ -46,7 +46,7 @@ func TestNewCatalogNamesEveryFault(t *testing.T) {
 		`tool "Get Account_v0": name:`, `tool "Get Account_v0": version:`, `tool "Get Account_v0": timeout:`, `tool "Get Account_v0": description:`,
 		`tool "Get Account_v0": handle:`, `tool "Get Account_v0": retry.on:`, `tool "Get Account_v0": tags:`,
 		`tool "Get Account_v0": failures[0]:`, `tool "Get Account_v0": failures[1]:`, `tool "Get Account_v0": failures[2]:`, `tool "Get Account_v0": failures[4]:`,
-		`tool "commit_limit_change_v2": output: must be a struct that embeds tool.Evidence by value`,
+		`tool "commit_limit_change_v2": output: Evidence: must be a struct that embeds tool.Evidence by value`,
 		`tool "commit_limit_change_v2": preview:`, `definition 4 is nil`,
 	} {
 		require.ErrorContains(t, err, want)

@@ -140,6 +140,7 @@ func (w Write[In, Plan, Out]) build() (*definition, error) {
 	c := &callable{wire: commit, class: w.Class, def: def}
 	p.input, p.output = schemaOf[In](f, "input"), schemaOf[proposalView](f, "proposal", validate.Output())
 	c.input, c.output = schemaOf[commitArguments](f, "arguments"), schemaOf[Out](f, "output", validate.Output())
+	evidenced(f, reflect.TypeFor[Out](), c.output)
 	plan := schemaOf[Plan](f, "plan")
 	open(f, plan)
 	if err := f.err(); err != nil {
@@ -211,25 +212,6 @@ func (w Write[In, Plan, Out]) check(f *faults) {
 	if w.Current == nil && !w.Unversioned {
 		f.add("current", "must be set, unless the target is declared Unversioned")
 	}
-	if !embedsEvidence(reflect.TypeFor[Out]()) {
-		f.add("output", "must be a struct that embeds tool.Evidence by value")
-	}
-}
-
-// embedsEvidence reports whether t is Evidence or embeds it by value: through a pointer it could be absent.
-func embedsEvidence(t reflect.Type) bool {
-	if t == reflect.TypeFor[Evidence]() {
-		return true
-	}
-	if t.Kind() != reflect.Struct {
-		return false
-	}
-	for field := range t.Fields() {
-		if field.Anonymous && embedsEvidence(field.Type) {
-			return true
-		}
-	}
-	return false
 }
 
 func (w Write[In, Plan, Out]) ops(input, plan *validate.Schema, commit *callable) *writeOps {

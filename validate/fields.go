@@ -59,6 +59,9 @@ func (d *deriver) walk(t reflect.Type, where string, index []int, list *[]field,
 // embedded inlines an embedded struct, as encoding/json does.
 func (d *deriver) embedded(f reflect.StructField, where string, at []int, list *[]field, open map[reflect.Type]bool) {
 	path := envelope.Member(where, f.Name)
+	if _, ok := f.Tag.Lookup("redact"); ok {
+		d.fail(path, "an embedded field has no redact tag: it would bind none of its members; give each its own, or name the field in a json tag")
+	}
 	switch {
 	case f.Type.Kind() == reflect.Pointer:
 		d.fail(path, "an embedded pointer: when it is nil, its members are missing from the document")
