@@ -285,12 +285,7 @@ func (a *automaton) signature(r rune) string {
 
 // reads reports whether an instruction reads a character.
 func reads(inst *syntax.Inst) bool {
-	switch inst.Op {
-	case syntax.InstRune, syntax.InstRune1, syntax.InstRuneAny, syntax.InstRuneAnyNotNL:
-		return true
-	default:
-		return false
-	}
+	return inst.Op == syntax.InstRune || inst.Op == syntax.InstRune1 || inst.Op == syntax.InstRuneAny || inst.Op == syntax.InstRuneAnyNotNL
 }
 
 func instCuts(inst *syntax.Inst) (cuts []rune) {

@@ -304,6 +304,8 @@ func (t transport) fault(r *http.Request, f Fault, send func() (*http.Response, 
 		if _, _, err = send(); err == nil {
 			resp, text, err = send()
 		}
+	case LandsLate: // held back before
+		return nil, errLost
 	default:
 		resp, text, err = send()
 	}

@@ -112,12 +112,26 @@ func (s *Service) carry(ctx context.Context, request string, deliver func() (cha
 }
 
 // Reset forgets everything that happened since the database was new.
-func (s *Service) Reset(ctx context.Context) error {
-	script := "BEGIN IMMEDIATE; DELETE FROM address_book; DELETE FROM orders; DELETE FROM warehouses; DELETE FROM refund_cases; " +
-		"DELETE FROM change_feed; DELETE FROM requests; DELETE FROM customers; " + seed + "; COMMIT"
-	_, err := s.db.ExecContext(ctx, script)
-	return err
+func (s *Service) Reset(ctx context.Context) (err error) {
+	tx, err := s.db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, tx.Rollback())
+		}
+	}()
+	for _, script := range []string{emptied, seed} {
+		if _, err := tx.ExecContext(ctx, script); err != nil {
+			return err
+		}
+	}
+	return tx.Commit()
 }
+
+const emptied = `DELETE FROM address_book; DELETE FROM orders; DELETE FROM warehouses; DELETE FROM refund_cases;
+	DELETE FROM change_feed; DELETE FROM requests; DELETE FROM customers`
 
 // Touch is somebody else's change of a customer: the version is another.
 func (s *Service) Touch(ctx context.Context, tenant, id string) error {
