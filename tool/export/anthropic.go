@@ -85,7 +85,7 @@ func blockCalls(doc *span) ([]envelope.Call, error) {
 			continue
 		}
 		calls = append(calls, envelope.Call{
-			ID: r.text(block, "id", place), Tool: r.text(block, "name", place), Arguments: r.raw(block, "input", place),
+			ID: r.once(r.text(block, "id", place), place+".id"), Tool: r.text(block, "name", place), Arguments: r.raw(block, "input", place),
 		})
 	}
 	return calls, r.err

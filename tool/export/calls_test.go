@@ -96,6 +96,10 @@ func TestCalls(t *testing.T) {
 			{"functionCall":{"id":"f1","name":"get_price_v1","args":{"sku":"a"}},"thoughtSignature":"c2ln"},{"functionCall":{"name":"get_price_v1"}}]}`,
 			[]envelope.Call{call("f1", "get_price_v1", `{"sku":"a"}`), call("", "get_price_v1", `{}`)},
 		},
+		{
+			"gemini", "two calls without ids", `{"parts":[{"functionCall":{"name":"get_price_v1"}},{"functionCall":{"name":"get_price_v1"}}]}`,
+			[]envelope.Call{call("", "get_price_v1", `{}`), call("", "get_price_v1", `{}`)},
+		},
 		{"gemini", "no parts", `{"role":"model"}`, nil},
 	} {
 		t.Run(row.provider+": "+row.name, func(t *testing.T) {
@@ -123,6 +127,12 @@ func TestMessagesThatAreNotTheProviders(t *testing.T) {
 		{"openai", "two arguments", `{"tool_calls":[{"id":"c","type":"function","function":{"name":"x","arguments":"{}","arguments":"{\"sku\":\"a\"}"}}]}`, "tool_calls[0].function.arguments"},
 		{"openai", "no name", `{"tool_calls":[{"id":"c","type":"function","function":{"arguments":"{}"}}]}`, "tool_calls[0].function.name"},
 		{"openai", "no id", `{"tool_calls":[{"type":"function","function":{"name":"x","arguments":"{}"}}]}`, "tool_calls[0].id"},
+		{"openai", "one id twice", `{"tool_calls":[{"id":"c","function":{"name":"x","arguments":""}},{"id":"c","function":{"name":"y","arguments":""}}]}`, "tool_calls[1].id"},
+		{"responses", "one id twice", `{"output":[{"type":"function_call","call_id":"c","name":"x","arguments":""},{"type":"function_call","call_id":"c","name":"x","arguments":""}]}`, "output[1].call_id"},
+		{"anthropic", "one id twice", `{"content":[{"type":"tool_use","id":"t","name":"x","input":{}},{"type":"tool_use","id":"t","name":"x","input":{}}]}`, "content[1].id"},
+		{"gemini", "one id twice", `{"parts":[{"functionCall":{"id":"f","name":"x"}},{"functionCall":{"id":"f","name":"x"}}]}`, "parts[1].functionCall.id"},
+		{"responses", "a call that was cut off", `{"output":[{"type":"function_call","call_id":"c","name":"x","arguments":"{\"sku\":\"a\"}","status":"incomplete"}]}`, "output[0].status"},
+		{"responses", "a custom tool", `{"output":[{"type":"custom_tool_call","call_id":"c","name":"x","input":"y"}]}`, "output[0].type"},
 		{"responses", "no output", `{}`, "output"},
 		{"responses", "no call id", `{"output":[{"type":"function_call","name":"x","arguments":"{}"}]}`, "output[0].call_id"},
 		{"anthropic", "no content", `{"role":"assistant"}`, "content"},
@@ -176,9 +186,12 @@ func TestAnswers(t *testing.T) {
 
 func TestZeroExport(t *testing.T) {
 	t.Parallel()
-	var x export.Export
-	_, err := x.Calls(jsontext.Value(`{}`))
-	require.Error(t, err)
-	_, err = x.Answers(nil, nil)
-	require.Error(t, err)
+	for _, x := range []*export.Export{{}, nil} {
+		_, err := x.Calls(jsontext.Value(`{}`))
+		require.Error(t, err)
+		_, err = x.Answers(nil, nil)
+		require.Error(t, err)
+		require.Nil(t, x.Tools())
+		require.Nil(t, x.Losses())
+	}
 }

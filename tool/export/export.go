@@ -12,7 +12,8 @@ import (
 )
 
 // Export is a role's tools as one provider is shown them. [OpenAI], [OpenAIResponses], [Anthropic] and [Gemini] make one;
-// the zero value reads and writes nothing.
+// nil and the
+// zero value have no tools, and read and write nothing.
 type Export struct {
 	provider *provider
 	tools    jsontext.Value
@@ -69,10 +70,20 @@ func (p *provider) export(tools []tool.Published) (*Export, error) {
 }
 
 // Tools returns the JSON array that is the request's member "tools"; a copy.
-func (x *Export) Tools() jsontext.Value { return slices.Clone(x.tools) }
+func (x *Export) Tools() jsontext.Value {
+	if x == nil {
+		return nil
+	}
+	return slices.Clone(x.tools)
+}
 
 // Losses returns what the definitions do not say, in the order of the tools and of their fields; a copy, nil where there is none.
-func (x *Export) Losses() []Loss { return slices.Clone(x.losses) }
+func (x *Export) Losses() []Loss {
+	if x == nil {
+		return nil
+	}
+	return slices.Clone(x.losses)
+}
 
 // Calls reads the calls that a model made, in their order; none is no error. message is, as the endpoint sent it,
 //
@@ -81,12 +92,14 @@ func (x *Export) Losses() []Loss { return slices.Clone(x.losses) }
 //	Anthropic         the message
 //	Gemini            candidates[].content
 //
-// Of the message only its own form is checked: what is no JSON, or not the provider's form, is a [*FormError]. A name is
+// Of the message only its own form is checked: what is no JSON, or not the provider's form, is a [*FormError]. So are two
+// calls of one id, which no answer could tell apart (Gemini's may have none), a call of OpenAIResponses whose status is
+// not completed, and a call of OpenAI's custom tools, which nothing here declares. A name is
 // passed on as it stands, known or not, and so are the bytes of the arguments, of which nothing is taken out but the nulls
 // that this export made possible. Where the provider's form of "no arguments" is an empty string, or nothing at all, the
 // arguments are {}.
 func (x *Export) Calls(message jsontext.Value) ([]envelope.Call, error) {
-	if x.provider == nil {
+	if x == nil || x.provider == nil {
 		return nil, errNoProvider
 	}
 	doc, err := parse(message)
@@ -110,7 +123,7 @@ func (x *Export) Calls(message jsontext.Value) ([]envelope.Call, error) {
 // all. The result is written whole, refusals marked in the provider's own way.
 func (x *Export) Answers(calls []envelope.Call, results []envelope.Result) ([]jsontext.Value, error) {
 	switch {
-	case x.provider == nil:
+	case x == nil || x.provider == nil:
 		return nil, errNoProvider
 	case len(calls) != len(results):
 		return nil, fmt.Errorf("export: %s: %d calls and %d results; each call has one", x.provider.name, len(calls), len(results))

@@ -65,7 +65,7 @@ func partCalls(doc *span) ([]envelope.Call, error) {
 		}
 		f := r.object(part, "functionCall", place)
 		place += ".functionCall"
-		calls = append(calls, envelope.Call{ID: r.optionalText(f, "id", place), Tool: r.text(f, "name", place), Arguments: r.raw(f, "args", place)})
+		calls = append(calls, envelope.Call{ID: r.once(r.optionalText(f, "id", place), place+".id"), Tool: r.text(f, "name", place), Arguments: r.raw(f, "args", place)})
 	}
 	return calls, r.err
 }

@@ -103,7 +103,7 @@ func chatCalls(doc *span) ([]envelope.Call, error) {
 		f := r.object(c, "function", place)
 		place += ".function"
 		calls = append(calls, envelope.Call{
-			ID: r.text(c, "id", envelope.Index("tool_calls", i)), Tool: r.text(f, "name", place), Arguments: written(r.text(f, "arguments", place)),
+			ID: r.once(r.text(c, "id", envelope.Index("tool_calls", i)), envelope.Index("tool_calls", i)+".id"), Tool: r.text(f, "name", place), Arguments: written(r.text(f, "arguments", place)),
 		})
 	}
 	return calls, r.err
@@ -115,11 +115,19 @@ func responseCalls(doc *span) ([]envelope.Call, error) {
 	var calls []envelope.Call
 	for i, item := range r.items(doc, "output", "must be an array") {
 		place := envelope.Index("output", i)
-		if r.optionalText(item, "type", place) != "function_call" {
+		switch r.optionalText(item, "type", place) {
+		case "function_call":
+		case "custom_tool_call":
+			r.fail(place+".type", "must be function_call")
+			continue
+		default:
 			continue
 		}
+		if status := r.optionalText(item, "status", place); status != "" && status != "completed" {
+			r.fail(place+".status", "must be completed")
+		}
 		calls = append(calls, envelope.Call{
-			ID: r.text(item, "call_id", place), Tool: r.text(item, "name", place), Arguments: written(r.text(item, "arguments", place)),
+			ID: r.once(r.text(item, "call_id", place), place+".call_id"), Tool: r.text(item, "name", place), Arguments: written(r.text(item, "arguments", place)),
 		})
 	}
 	return calls, r.err

@@ -8,6 +8,7 @@ import (
 type reader struct {
 	provider string
 	err      error
+	ids      map[string]bool // of the calls so far
 }
 
 func (r *reader) fail(place, rule string) {
@@ -91,6 +92,18 @@ func (r *reader) optionalText(s *span, name, place string) string {
 		return ""
 	}
 	return r.text(s, name, place)
+}
+
+// once returns an id, which no other call of the message may have; one that is empty is none.
+func (r *reader) once(id, place string) string {
+	if r.ids[id] && id != "" {
+		r.fail(place, "stands twice in the message")
+	}
+	if r.ids == nil {
+		r.ids = map[string]bool{}
+	}
+	r.ids[id] = true
+	return id
 }
 
 func jsonValue(b []byte) jsontext.Value { return b }
