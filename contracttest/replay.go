@@ -33,6 +33,7 @@ type recorded struct {
 	Preview      string         `json:"arguments_preview"`
 
 	traced bool // from a saved trace
+	whole  bool // the line says that the file is one
 }
 
 // Replay sends recorded calls, the lines of the files that match, and compares how they are answered. A line is a JSON
@@ -49,7 +50,8 @@ type recorded struct {
 //   - note, why, source, arguments_preview: for people.
 //
 // A file without a line, a line of another form, and no file at all are errors that name the file and the line. The calls
-// of a trace that package trace saved are such lines, with more members; its other lines are passed over.
+// of a trace that package trace saved are such lines, with more members; its other lines are passed over. A trace has all
+// its lines, or is an error.
 func Replay(t *testing.T, fresh New, fsys fs.FS, glob string, opts ...Option) {
 	t.Helper()
 	play(t, fresh, opts, replay(fsys, glob))
@@ -91,11 +93,13 @@ func readRecorded(fsys fs.FS, file string) (calls []recorded, err error) {
 	}
 	lines := bufio.NewScanner(bytes.NewReader(doc))
 	lines.Buffer(nil, 1<<24)
+	whole := false
 	for n := 1; lines.Scan(); n++ {
 		if len(bytes.TrimSpace(lines.Bytes())) == 0 {
 			continue
 		}
 		c, is, err := readLine(lines.Bytes())
+		whole = whole || c.whole
 		if err != nil {
 			return nil, fmt.Errorf("contracttest: Replay: %s:%d is no recorded call: %w", file, n, err)
 		}
@@ -103,6 +107,11 @@ func readRecorded(fsys fs.FS, file string) (calls []recorded, err error) {
 			continue
 		}
 		calls = append(calls, c)
+	}
+	if whole {
+		if _, err := trace.Load(bytes.NewReader(doc)); err != nil {
+			return nil, fmt.Errorf("contracttest: Replay: %s: %w", file, err)
+		}
 	}
 	if len(calls) == 0 {
 		return nil, fmt.Errorf("contracttest: Replay: %s holds no call", file)
@@ -120,6 +129,7 @@ func readLine(line []byte) (c recorded, is bool, err error) {
 		return c, false, errors.New("no JSON object")
 	}
 	if step.LeftOut || step.Step != "" && step.Step != "call" {
+		c.whole = step.Step == "trace" || step.Step == "end"
 		return c, false, nil
 	}
 	c.traced = step.Step != ""

@@ -6,6 +6,7 @@ import (
 	"encoding/json/jsontext"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -314,6 +315,13 @@ func TestReplayReadsATrace(t *testing.T) {
 	require.NoError(t, rec.Save(&file, watched.ID()))
 	files := fstest.MapFS{"run.trace.jsonl": {Data: file.Bytes()}}
 	contracttest.Replay(t, fresh, files, "*.jsonl")
+	lines := bytes.SplitAfter(file.Bytes(), []byte("\n"))
+	for name, cut := range map[string][][]byte{"no end": lines[:len(lines)-2], "no head": lines[1:], "a call left out": append(slices.Clone(lines[:2]), lines[3:]...)} {
+		short := fstest.MapFS{"run.trace.jsonl": {Data: bytes.Join(cut, nil)}}
+		require.ErrorIs(t, contracttest.CheckReplay(fresh, short, "*.jsonl").Err(), trace.ErrTrace, name)
+	}
+	calls := fstest.MapFS{"calls.jsonl": {Data: bytes.Join(lines[2:len(lines)-2], nil)}}
+	contracttest.Replay(t, fresh, calls, "*.jsonl") // calls taken out of a trace are no trace
 	files["run.trace.jsonl"].Data = bytes.ReplaceAll(file.Bytes(), []byte("UNKNOWN_FIELD"), []byte("TOO_DEEP"))
 	require.Error(t, contracttest.CheckReplay(fresh, files, "*.jsonl").Err())
 }

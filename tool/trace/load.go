@@ -22,11 +22,13 @@ var ErrTrace = errors.New("trace: not a trace of this format")
 
 const maxLine = 16 << 20
 
-// Load reads what [Recorder.Save] wrote. The error wraps [ErrTrace] and names the line.
+// Load reads what [Recorder.Save] wrote, all of it: a file that was cut off, at the end of a line too, is none. The error wraps
+// [ErrTrace] and names the line.
 func Load(r io.Reader) (*Trace, error) {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, maxLine)
 	t := &Trace{}
+	var last end
 	for n := 1; lines.Scan(); n++ {
 		if n == 1 {
 			err := json.Unmarshal(lines.Bytes(), &t.head, json.RejectUnknownMembers(true))
@@ -35,6 +37,13 @@ func Load(r io.Reader) (*Trace, error) {
 			}
 			continue
 		}
+		if last.Step != "" { // nothing is behind the end
+			return nil, fmt.Errorf("%w: line %d", ErrTrace, n)
+		}
+		if json.Unmarshal(lines.Bytes(), &last, json.RejectUnknownMembers(true)) == nil && last.Step == stepEnd {
+			continue
+		}
+		last = end{}
 		var s step
 		if err := json.Unmarshal(lines.Bytes(), &s, json.RejectUnknownMembers(true)); err != nil || !s.known() {
 			return nil, fmt.Errorf("%w: line %d", ErrTrace, n)
@@ -46,6 +55,9 @@ func Load(r io.Reader) (*Trace, error) {
 	}
 	if t.head.Step == "" {
 		return nil, fmt.Errorf("%w: no line", ErrTrace)
+	}
+	if last.Step == "" || last.Steps != len(t.steps) {
+		return nil, fmt.Errorf("%w: it does not have all its lines", ErrTrace)
 	}
 	return t, nil
 }

@@ -25,7 +25,8 @@ var (
 	ErrStandIn = errors.New("trace: nothing can stand for a hidden value")
 )
 
-// Save writes the run so far, redacted, one JSON object a line. Nothing is written where it fails: with [ErrStandIn], which
+// Save writes the run so far, redacted, one JSON object a line, the last of which says how many
+// there are. Nothing is written where it fails: with [ErrStandIn], which
 // names the tool, or [ErrCanary], which names the line and the form in which the canary was found; neither holds a value.
 func (r *Recorder) Save(w io.Writer, run string) error {
 	out, err := r.saved(run)
@@ -68,7 +69,7 @@ func (r *Recorder) saved(run string) ([]byte, error) {
 		return nil, err
 	}
 	var out bytes.Buffer
-	for _, line := range append([]any{top}, steps...) {
+	for _, line := range append(append([]any{top}, steps...), end{stepEnd, len(steps)}) {
 		text, err := json.Marshal(line, json.Deterministic(true), jsontext.EscapeForHTML(false))
 		if err != nil {
 			return nil, fmt.Errorf("trace: save: %w", err)

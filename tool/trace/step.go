@@ -9,7 +9,7 @@ import (
 	"github.com/toolcontract/toolcontract/tool"
 )
 
-// The steps of a saved trace, one JSON object a line; the first line is the head.
+// The steps of a saved trace, one JSON object a line; the first line is the head, the last is the end.
 const (
 	stepTrace    = "trace"
 	stepCall     = "call"
@@ -18,10 +18,11 @@ const (
 	stepOutcome  = "outcome"
 	stepCancel   = "cancel"
 	stepNote     = "note"
+	stepEnd      = "end"
 )
 
 // format is the form of the file. Another form is another number.
-const format = 1
+const format = 2
 
 // head says of what the trace is.
 type head struct {
@@ -31,6 +32,12 @@ type head struct {
 	Principal approval.Principal `json:"principal"`
 	Catalogue string             `json:"catalogue"` // the manifest's digest
 	Manifest  tool.Manifest      `json:"manifest"`
+}
+
+// end says that nothing is missing: how many lines stand between it and the head.
+type end struct {
+	Step  string `json:"step"`
+	Steps int    `json:"steps"`
 }
 
 // step is one thing that happened. A call's line is also what contracttest.Replay reads.
