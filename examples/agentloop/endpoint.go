@@ -8,7 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
+	"regexp"
 	"strconv"
 	"time"
 
@@ -37,19 +39,30 @@ func (h *host) newModel(ctx context.Context, s settings, environment func(string
 		}
 		return newChat(endpoint{base: base + "/v1", model: "scripted"}, h.run.Tools())
 	case openAI:
-		e, err := s.at("https://api.openai.com/v1", "gpt-5", environment("OPENAI_API_KEY"))
+		e, err := s.at("https://api.openai.com/v1", "gpt-5", s.key(environment))
 		if err != nil {
 			return nil, err
 		}
 		return newChat(e, h.run.Tools())
 	case anthropic:
-		e, err := s.at("https://api.anthropic.com/v1", "claude-sonnet-4-5", environment("ANTHROPIC_API_KEY"))
+		e, err := s.at("https://api.anthropic.com/v1", "claude-sonnet-4-5", s.key(environment))
 		if err != nil {
 			return nil, err
 		}
 		return newMessages(e, h.run.Tools())
 	}
 	return nil, fmt.Errorf("there is no provider %q: openai, anthropic or scripted", s.provider)
+}
+
+// key is the key of the provider's that the flags name.
+func (s settings) key(environment func(string) string) string {
+	switch s.provider {
+	case openAI:
+		return environment("OPENAI_API_KEY")
+	case anthropic:
+		return environment("ANTHROPIC_API_KEY")
+	}
+	return ""
 }
 
 // at fills in what the flags leave out. An endpoint of one's own may do without a key; the provider's does not.
@@ -88,6 +101,9 @@ func (e *endpointError) Error() string {
 	if e.status == 0 {
 		return "the endpoint: " + e.what
 	}
+	if e.what != "" {
+		return fmt.Sprintf("the endpoint: status %d: %s", e.status, e.what)
+	}
 	return fmt.Sprintf("the endpoint: status %d", e.status)
 }
 
@@ -105,8 +121,11 @@ func (e endpoint) post(ctx context.Context, path string, body any, sign func(h h
 			return doc, nil
 		case !busy(err):
 			return nil, backoff.Permanent(err)
+		case after > mostPause || !timeFor(ctx, after):
+			last = &endpointError{status: statusOf(err), what: "it asks to be left alone for " + after.String() + "; try again later"}
+			return nil, backoff.Permanent(last)
 		case after >= 0:
-			return nil, backoff.RetryAfter(after)
+			return nil, backoff.RetryAfter(int(after / time.Second))
 		}
 		return nil, err
 	}, backoff.WithMaxTries(tries))
@@ -121,17 +140,44 @@ func busy(err error) bool {
 	return ok && (e.status == http.StatusTooManyRequests || e.status >= http.StatusInternalServerError)
 }
 
-// pause is what an endpoint asks for in Retry-After, in seconds; -1: nothing that is worth to wait for.
-func pause(h http.Header) int {
-	n, err := strconv.Atoi(h.Get("Retry-After"))
-	if err != nil || n < 0 || n > 30 {
+// mostPause is how long an endpoint that asks for it is waited for. It is never asked earlier than it said.
+const mostPause = 30 * time.Second
+
+// timeFor reports whether a pause ends before the run does.
+func timeFor(ctx context.Context, pause time.Duration) bool {
+	deadline, ok := ctx.Deadline()
+	return !ok || time.Until(deadline) > pause
+}
+
+func statusOf(err error) int {
+	if e, ok := errors.AsType[*endpointError](err); ok {
+		return e.status
+	}
+	return 0
+}
+
+var seconds = regexp.MustCompile(`^[0-9]+$`)
+
+// pause is what an endpoint asks for in Retry-After, in whole seconds, rounded up: a number of seconds or a date (RFC 9110
+// section 10.2.3); -1: it asks for nothing, or nobody could say for what.
+func pause(h http.Header, now time.Time) time.Duration {
+	asked := h.Get("Retry-After")
+	if seconds.MatchString(asked) {
+		n, err := strconv.ParseInt(asked, 10, 64)
+		if err != nil || n > int64(math.MaxInt64/time.Second) {
+			return math.MaxInt64 / time.Second * time.Second
+		}
+		return time.Duration(n) * time.Second
+	}
+	at, err := http.ParseTime(asked)
+	if err != nil {
 		return -1
 	}
-	return n
+	return max(0, (at.Sub(now) + time.Second - 1).Truncate(time.Second))
 }
 
 // once sends one request and returns the answer: bounded, no redirection followed, for a key is not to travel.
-func (e endpoint) once(ctx context.Context, path string, body any, sign func(h http.Header, key string)) (doc jsontext.Value, after int, err error) {
+func (e endpoint) once(ctx context.Context, path string, body any, sign func(h http.Header, key string)) (doc jsontext.Value, after time.Duration, err error) {
 	// What the model said goes back as it said it: its duplicates are its own, and were refused.
 	text, err := json.Marshal(body, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	if err != nil {
@@ -154,7 +200,7 @@ func (e endpoint) once(ctx context.Context, path string, body any, sign func(h h
 	}
 	defer func() { _ = answer.Body.Close() }() // it was read, or given up
 	if answer.StatusCode != http.StatusOK {
-		return nil, pause(answer.Header), &endpointError{status: answer.StatusCode}
+		return nil, pause(answer.Header, time.Now()), &endpointError{status: answer.StatusCode}
 	}
 	doc, err = io.ReadAll(io.LimitReader(answer.Body, answerBytes+1))
 	switch {

@@ -2,19 +2,26 @@ package main
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/json/jsontext"
 	"encoding/json/v2"
 	"io"
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/toolcontract/toolcontract/tool/export/exporttest"
+	"github.com/toolcontract/toolcontract/tool/trace"
 )
 
 const secretKey = "sk-test-canary-91"
@@ -332,6 +339,106 @@ func TestABusyEndpoint(t *testing.T) {
 			})
 		}
 	}
+}
+
+// An endpoint is never asked earlier than it said: where that is too late, the run ends and says so.
+func TestAnEndpointThatAsksToBeLeftAlone(t *testing.T) {
+	t.Parallel()
+	for name, row := range map[string]struct{ after, patience, says string }{
+		"long":                 {"3000", "10m", "50m0s"},
+		"longer than any time": {strings.Repeat("9", 40), "10m", "try again later"},
+		"a date":               {"Wed, 21 Oct 2099 07:28:00 GMT", "10m", "try again later"},
+		"longer than there is": {"25", "20s", "25s"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var mu sync.Mutex
+			asked := 0
+			s := &staged{Server: httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) {
+				mu.Lock()
+				defer mu.Unlock()
+				asked++
+				rw.Header().Set("Retry-After", row.after)
+				http.Error(rw, "busy", http.StatusTooManyRequests)
+			}))}
+			t.Cleanup(s.Close)
+			code, _, complaints := s.run(t, wires()[0], "-patience", row.patience)
+			require.Equal(t, 1, code)
+			require.Equal(t, 1, asked)
+			require.Contains(t, complaints, "status 429")
+			require.Contains(t, complaints, row.says)
+		})
+	}
+	now := time.Date(2026, 11, 30, 4, 0, 0, 500, time.UTC)
+	for asked, want := range map[string]time.Duration{
+		"": -1, "soon": -1, "-1": -1, "0": 0, "7": 7 * time.Second, "Mon, 30 Nov 2026 04:00:09 GMT": 9 * time.Second, "Mon, 30 Nov 2026 03:00:00 GMT": 0,
+	} {
+		require.Equal(t, want, pause(http.Header{"Retry-After": {asked}}, now), asked)
+	}
+}
+
+// An endpoint that sends the key back has it neither shown nor saved, and what is saved is its owner's alone.
+func TestAnEndpointThatSendsTheKeyBack(t *testing.T) {
+	t.Parallel()
+	for _, w := range wires() {
+		for name, row := range map[string]struct {
+			says  string
+			saved bool
+		}{
+			"whole":     {"Your key is " + secretKey + ".", true},
+			"in base64": {"Your key is " + base64.StdEncoding.EncodeToString([]byte(secretKey)), true},
+			"in a part": {"Your key begins with " + secretKey[:12], true},
+		} {
+			t.Run(w.provider+": "+name, func(t *testing.T) {
+				t.Parallel()
+				file := filepath.Join(t.TempDir(), "run.jsonl")
+				require.NoError(t, os.WriteFile(file, []byte(strings.Repeat("before ", 10_000)), 0o644)) //nolint:gosec // what others read
+				s := stage(t, w, w.turn(said{"find_articles_v1", `{"text":` + text(secretKey) + `}`}), w.last(row.says))
+				_, out, complaints := s.run(t, w, "-record", file, "-ask", "Pay with 4111 1111 1111 1111, says ada@example.com.")
+				doc, err := os.ReadFile(file)
+				require.NoError(t, err)
+				for _, shown := range []string{out, complaints, string(doc)} {
+					require.Empty(t, newSecrets(secretKey).canary[0].Search([]byte(shown)), shown)
+				}
+				require.Equal(t, row.saved, !strings.HasPrefix(string(doc), "before"), complaints)
+				require.NotContains(t, string(doc), "4111")
+				require.NotContains(t, string(doc), "ada@")
+				require.Contains(t, string(doc), "Pay with [number], says [address]")
+				_, err = trace.Load(bytes.NewReader(doc))
+				require.NoError(t, err)
+				is, err := os.Stat(file)
+				require.NoError(t, err)
+				require.Equal(t, fs.FileMode(0o600), is.Mode().Perm())
+			})
+		}
+	}
+}
+
+// A program that is told to end writes what it has recorded.
+func TestToldToEnd(t *testing.T) { //nolint:paralleltest // a signal is for the whole program
+	file := filepath.Join(t.TempDir(), "run.jsonl")
+	asked := 0
+	endpoint := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		if asked++; asked == 1 {
+			_, _ = io.WriteString(rw, wires()[0].turn(said{"find_articles_v1", `{"text":"lamp"}`}))
+			return
+		}
+		_, _ = io.Copy(io.Discard, r.Body)
+		_ = syscall.Kill(os.Getpid(), syscall.SIGTERM)
+		<-r.Context().Done()
+	}))
+	t.Cleanup(endpoint.Close)
+	ctx, stop := untilStopped(t.Context())
+	defer stop()
+	var out, complaints bytes.Buffer
+	args := []string{"-provider", "openai", "-endpoint", endpoint.URL + "/v1", "-model", "m", "-record", file}
+	require.Equal(t, 1, command(ctx, args, none, &out, &complaints), complaints.String())
+	f, err := os.Open(file) //nolint:gosec // the test's own
+	require.NoError(t, err)
+	defer func() { require.NoError(t, f.Close()) }()
+	recorded, err := trace.Load(f)
+	require.NoError(t, err)
+	require.Equal(t, 1, recorded.Calls())
 }
 
 // A model that only ever calls comes to the end of its budget, not of anybody's patience.

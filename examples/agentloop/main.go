@@ -11,8 +11,11 @@
 //	ANTHROPIC_API_KEY=… go run ./examples/agentloop -provider anthropic -model claude-sonnet-4-5
 //	go run ./examples/agentloop -provider openai -endpoint http://127.0.0.1:11434/v1 -model qwen3
 //
-// -record keeps what was called and answered, redacted, and -replay makes the same calls again: of the shop, the person and
-// the model nobody is asked, and every difference is said.
+// -record keeps what was called and answered, and -replay makes the same calls again: of the shop, the person and the model
+// nobody is asked, and every difference is said. In the recording, fields are redacted by their class: free text of a call is
+// replaced by other text, articles and prices stay. Of the question and the answer only numbers as long as a card's, e-mail
+// addresses and the key are replaced; whatever else was written there, a name say, stands in it. Only its owner may read the
+// file. The endpoint's key is never shown or saved, whatever the endpoint sends back; where a part of it would be, nothing is.
 //
 //	go run ./examples/agentloop -record run.jsonl && go run ./examples/agentloop -replay run.jsonl
 //
@@ -28,6 +31,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"syscall"
 	"time"
 
 	"github.com/toolcontract/toolcontract/tool"
@@ -35,10 +39,15 @@ import (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := untilStopped(context.Background())
 	code := command(ctx, os.Args[1:], os.Getenv, os.Stdout, os.Stderr)
 	stop()
 	os.Exit(code)
+}
+
+// untilStopped ends when the program is interrupted or told to end: what was recorded until then is written.
+func untilStopped(ctx context.Context) (context.Context, context.CancelFunc) {
+	return signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 }
 
 // settings are the program's flags.
@@ -63,7 +72,7 @@ func command(ctx context.Context, args []string, environment func(string) string
 	flags.IntVar(&s.calls, "calls", 20, "how many calls the run may make")
 	flags.Int64Var(&s.tokens, "tokens", 100_000, "how many tokens the run may spend")
 	flags.DurationVar(&s.patience, "patience", 10*time.Minute, "how long the run may take, people's time included")
-	flags.StringVar(&s.record, "record", "", "write what was called and answered to this file, redacted")
+	flags.StringVar(&s.record, "record", "", "write what was called and answered to this file, its fields redacted by their class")
 	flags.StringVar(&s.replay, "replay", "", "make the calls of this file again instead")
 	if err := flags.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
@@ -75,7 +84,9 @@ func command(ctx context.Context, args []string, environment func(string) string
 		fmt.Fprintln(complaints, "agentloop: takes no arguments but its flags")
 		return 2
 	}
-	run := func() error { return play(ctx, s, environment, out) }
+	keep := newSecrets(s.key(environment))
+	out, complaints = shown{out, keep}, shown{complaints, keep}
+	run := func() error { return play(ctx, s, environment, keep, out) }
 	if s.replay != "" {
 		run = func() error { return replay(ctx, s, out) }
 	}
@@ -91,12 +102,12 @@ func command(ctx context.Context, args []string, environment func(string) string
 }
 
 // play runs one request from the question to the answer.
-func play(ctx context.Context, s settings, environment func(string) string, out io.Writer) (err error) {
+func play(ctx context.Context, s settings, environment func(string) string, keep secrets, out io.Writer) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, s.patience)
 	defer cancel()
 	var rec *trace.Recorder
 	h, err := newHost(ctx, s, out, func(cfg *tool.Config) (err error) {
-		if rec, err = trace.NewRecorder(trace.Config{Now: cfg.Now}); err == nil {
+		if rec, err = trace.NewRecorder(trace.Config{Now: cfg.Now, Canaries: keep.canary, Notes: keep.note}); err == nil {
 			rec.Wire(cfg)
 		}
 		return err

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -12,7 +13,8 @@ import (
 	"github.com/toolcontract/toolcontract/tool/trace"
 )
 
-// save writes the run to a file that only its owner reads.
+// save writes the run to a file that only its owner reads, one that was there before too. Where the run cannot be saved the
+// file stays as it was.
 func save(rec *trace.Recorder, run, file, request, answer string) (err error) {
 	if err := rec.Note(run, trace.Request, request); err != nil {
 		return err
@@ -22,12 +24,24 @@ func save(rec *trace.Recorder, run, file, request, answer string) (err error) {
 			return err
 		}
 	}
-	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600) //nolint:gosec // the file that the user named
+	var doc bytes.Buffer
+	if err := rec.Save(&doc, run); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE, 0o600) //nolint:gosec // the file that the user named
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	return rec.Save(f, run)
+	if is, err := f.Stat(); err != nil {
+		return err
+	} else if is.Mode().IsRegular() {
+		if err := errors.Join(f.Chmod(0o600), f.Truncate(0)); err != nil {
+			return err
+		}
+	}
+	_, err = f.Write(doc.Bytes())
+	return err
 }
 
 var errNotTheSame = errors.New("the replay is not as it was recorded")
