@@ -165,7 +165,7 @@ func pause(h http.Header, now time.Time) time.Duration {
 	if seconds.MatchString(asked) {
 		n, err := strconv.ParseInt(asked, 10, 64)
 		if err != nil || n > int64(math.MaxInt64/time.Second) {
-			return math.MaxInt64 / time.Second * time.Second
+			return time.Duration(math.MaxInt64).Truncate(time.Second)
 		}
 		return time.Duration(n) * time.Second
 	}

@@ -392,7 +392,7 @@ func TestAnEndpointThatSendsTheKeyBack(t *testing.T) {
 			t.Run(w.provider+": "+name, func(t *testing.T) {
 				t.Parallel()
 				file := filepath.Join(t.TempDir(), "run.jsonl")
-				require.NoError(t, os.WriteFile(file, []byte(strings.Repeat("before ", 10_000)), 0o644)) //nolint:gosec // what others read
+				require.NoError(t, os.WriteFile(file, []byte(strings.Repeat("before ", 10_000)), 0o644))
 				s := stage(t, w, w.turn(said{"find_articles_v1", `{"text":` + text(secretKey) + `}`}), w.last(row.says))
 				_, out, complaints := s.run(t, w, "-record", file, "-ask", "Pay with 4111 1111 1111 1111, says ada@example.com.")
 				doc, err := os.ReadFile(file)
@@ -433,7 +433,7 @@ func TestToldToEnd(t *testing.T) { //nolint:paralleltest // a signal is for the 
 	var out, complaints bytes.Buffer
 	args := []string{"-provider", "openai", "-endpoint", endpoint.URL + "/v1", "-model", "m", "-record", file}
 	require.Equal(t, 1, command(ctx, args, none, &out, &complaints), complaints.String())
-	f, err := os.Open(file) //nolint:gosec // the test's own
+	f, err := os.Open(file)
 	require.NoError(t, err)
 	defer func() { require.NoError(t, f.Close()) }()
 	recorded, err := trace.Load(f)

@@ -10,7 +10,8 @@ import (
 )
 
 // Anthropic exports tools for the Messages API. The role's tools come from tool.Role.Published or tool.Run.Tools. The error
-// joins everything that Anthropic would refuse.
+// joins everything below that Anthropic would refuse. It cannot say that a compiled grammar is too large: how large one is
+// only the API knows, and answers with 400.
 //
 // Strict tool use takes, by "Structured outputs", sections "JSON Schema limitations" and "Schema complexity limits"
 // (platform.claude.com/docs/en/build-with-claude/structured-outputs):

@@ -11,7 +11,7 @@ import (
 )
 
 // OpenAI exports tools for Chat Completions, and for the many endpoints that speak its form. The role's tools come from
-// tool.Role.Published or tool.Run.Tools. The error joins everything that OpenAI would refuse.
+// tool.Role.Published or tool.Run.Tools. The error joins everything below that OpenAI would refuse.
 //
 // Strict mode takes, by the guide "Structured model outputs", section "Supported schemas"
 // (developers.openai.com/api/docs/guides/structured-outputs):
@@ -112,8 +112,9 @@ func chatCalls(doc *span) ([]envelope.Call, error) {
 // responseCalls reads a response of the Responses API.
 func responseCalls(doc *span) ([]envelope.Call, error) {
 	r := reader{provider: "openai responses"}
-	var calls []envelope.Call
-	for i, item := range r.items(doc, "output", "must be an array") {
+	items := r.items(doc, "output", "must be an array")
+	calls := make([]envelope.Call, 0, len(items))
+	for i, item := range items {
 		place := envelope.Index("output", i)
 		switch r.optionalText(item, "type", place) {
 		case "function_call":

@@ -255,6 +255,7 @@ func TestLoadRefusesWhatIsNoTrace(t *testing.T) {
 	t.Parallel()
 	file := recorded(t, trace.Config{})
 	head, rest, _ := strings.Cut(file, "\n")
+	first, after, _ := strings.Cut(rest, "\n")
 	for name, text := range map[string]string{
 		"nothing":            "",
 		"no head":            rest,
@@ -262,9 +263,9 @@ func TestLoadRefusesWhatIsNoTrace(t *testing.T) {
 		"an unknown member":  strings.Replace(file, `"format":2`, `"format":2,"extra":1`, 1),
 		"the head alone":     head + "\n",
 		"no end":             file[:strings.LastIndex(file, `{"step":"end"`)],
-		"half of it":         head + "\n" + rest[:strings.Index(rest, "\n")+1],
-		"a line left out":    head + rest[strings.Index(rest, "\n"):],
-		"more behind it":     file + rest[:strings.Index(rest, "\n")+1],
+		"half of it":         head + "\n" + first + "\n",
+		"a line left out":    head + "\n" + after,
+		"more behind it":     file + first + "\n",
 		"an unknown step":    head + "\n" + `{"step":"dance","at":"2026-08-14T16:25:00Z"}`,
 		"a cut line":         file[:len(file)-20],
 		"no verdict":         strings.Replace(file, `"verdict":"accept"`, `"verdict":"perhaps"`, 1),
