@@ -69,7 +69,7 @@ func (r *Run) Call(ctx context.Context, c envelope.Call) (result envelope.Result
 		}
 		result.Tool, result.RequestID = name, id
 	}()
-	ctx, end := r.d.meter.start(ctx, t)
+	ctx, end := r.d.meter.start(r.d.taped(ctx), t)
 	result = cl.contained(ctx, c, refusal)
 	result.Tool, result.RequestID = name, id
 	end(result)

@@ -17,6 +17,7 @@ import (
 	"github.com/toolcontract/toolcontract/approval"
 	"github.com/toolcontract/toolcontract/envelope"
 	"github.com/toolcontract/toolcontract/idem"
+	"github.com/toolcontract/toolcontract/internal/tape"
 	"github.com/toolcontract/toolcontract/redact"
 	"github.com/toolcontract/toolcontract/redact/audit"
 )
@@ -53,6 +54,22 @@ type Config struct {
 	Entered func(ctx context.Context, wireName string, in any)
 
 	development bool // made by Development: memory stores alone
+	replays     tape.Tape
+}
+
+// Replays puts a recording in the place of other systems, for package tool/trace: whatever the dispatcher calls and
+// package validate/upstream asks is answered from it, or refused; no worker is had ([ErrNotLive]).
+func (c *Config) Replays(t tape.Tape) { c.replays = t }
+
+// taped is the context in which the host's parts are called.
+func (d *Dispatcher) taped(ctx context.Context) context.Context {
+	if d.cfg.replays == nil {
+		return ctx
+	}
+	if t := tape.From(ctx); t != nil && t.Plays() {
+		return ctx
+	}
+	return tape.With(ctx, d.cfg.replays)
 }
 
 // Invocation is a call that the run's role and budget admit.

@@ -12,6 +12,7 @@ import (
 // approval.ErrNotFound (another tenant's approver too), ErrDigest, ErrSelf, ErrNotAllowed, ErrExpired, ErrDecided,
 // ErrConsumed, ErrReason.
 func (d *Dispatcher) Decide(ctx context.Context, tenant, proposal string, dec approval.Decision) (approval.Record, error) {
+	ctx = d.taped(ctx)
 	rec, err := d.decidable(ctx, tenant, proposal, dec)
 	if err != nil {
 		return approval.Record{}, fmt.Errorf("tool: decide: %w", err)

@@ -165,6 +165,7 @@ func (d *Dispatcher) Fresh(ctx context.Context, p approval.Proposal) error {
 	if err != nil {
 		return err
 	}
+	ctx = d.taped(ctx)
 	if e := d.unchanged(ctx, def, p, p.Requester, d.requestID()); e != nil {
 		return e
 	}

@@ -187,6 +187,7 @@ func storedOutcome(op idem.Record) (idem.Outcome, bool) {
 // and evidence, audited before it happens. A result must fit the output schema of the operation's tool; where a success is
 // resolved without one, commits answer OUTPUT_INVALID with the effect done.
 func (d *Dispatcher) Resolve(ctx context.Context, k idem.Key, by approval.Principal, r idem.Resolution) (idem.Record, error) {
+	ctx = d.taped(ctx)
 	op, err := d.cfg.Ledger.Find(ctx, k)
 	if err != nil && !errors.Is(err, idem.ErrSealed) { // what cannot be opened can be ended
 		return idem.Record{}, fmt.Errorf("tool: resolve: %w", err)

@@ -48,8 +48,8 @@ func NewWorker(d *Dispatcher, cfg WorkerConfig) (*Worker, error) {
 	if d == nil || !d.catalog.hasWrite() {
 		return nil, errors.New("tool: a worker needs a dispatcher whose catalogue has a write")
 	}
-	if d.cfg.Shadow != nil {
-		return nil, fmt.Errorf("tool: worker: %w: it runs in shadow", ErrNotLive)
+	if d.cfg.Shadow != nil || d.cfg.replays != nil {
+		return nil, fmt.Errorf("tool: worker: %w: it runs in shadow, or replays", ErrNotLive)
 	}
 	if cfg.Parallel < 0 || cfg.Poll < 0 || cfg.Sweep < 0 || cfg.Bodies < 0 || cfg.Tombstones < 0 {
 		return nil, errors.New("tool: worker: nothing may be negative")

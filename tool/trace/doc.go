@@ -30,6 +30,8 @@
 // whole and in pieces, raw and encoded; where one is found nothing is written. A replay asks no other system: an exchange
 // that the recording does not have fails, and is a difference, as is one that was recorded and is not made.
 //
-// Non-goals: a trace is not the audit; what a worker does to a queued operation in the background is seen by its outcome
-// alone; a trace of a host's own catalogue says nothing of the model's next run.
+// Non-goals: a trace is not the audit. What a worker does to a queued operation in the background is recorded by its outcome
+// alone and is not made again: a replaying dispatcher has no worker, the operation stays queued, and the report names it
+// under NotReplayed. What an adapter asks by its own client, neither through validate/upstream nor through Do, is out of
+// the trace's sight in a replay too. A trace of a host's own catalogue says nothing of the model's next run.
 package trace

@@ -2,12 +2,16 @@ package trace
 
 import (
 	"context"
+	"encoding/json/jsontext"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/toolcontract/toolcontract/approval"
 	"github.com/toolcontract/toolcontract/envelope"
+	"github.com/toolcontract/toolcontract/idem"
+	"github.com/toolcontract/toolcontract/internal/tape"
 	"github.com/toolcontract/toolcontract/tool"
 )
 
@@ -30,6 +34,36 @@ type Player struct {
 	cfg       PlayerConfig
 	recorder  *Recorder
 	approvals approval.Store
+	ledger    idem.Ledger
+	outside   outside
+}
+
+// outside answers nothing to whatever is asked beside the calls that are made again.
+type outside struct {
+	mu    sync.Mutex
+	asked []string
+}
+
+// Plays implements tape.Tape.
+func (*outside) Plays() bool { return true }
+
+// Play implements tape.Tape.
+func (o *outside) Play(operation string, _ jsontext.Value, _ []string) (tape.Exchange, bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.asked = append(o.asked, operation)
+	return tape.Exchange{}, false
+}
+
+// Keep implements tape.Tape.
+func (*outside) Keep(tape.Exchange) {}
+
+func (o *outside) taken() []string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	asked := o.asked
+	o.asked = nil
+	return asked
 }
 
 // NewPlayer returns a player of the trace.
@@ -37,14 +71,17 @@ func NewPlayer(t *Trace, cfg PlayerConfig) *Player {
 	return &Player{trace: t, cfg: cfg}
 }
 
-// Wire puts the player before the configuration's approvals and audit. Call it before tool.NewDispatcher.
+// Wire puts the player before the configuration's approvals and audit, and a recording in the place of every other
+// system: what the dispatcher asks beside the calls that are made again is refused. Such a dispatcher has no worker
+// (tool.ErrNotLive). Call it before tool.NewDispatcher.
 func (p *Player) Wire(cfg *tool.Config) error {
 	r, err := NewRecorder(Config{Now: cfg.Now})
 	if err != nil {
 		return err
 	}
-	p.recorder, p.approvals = r, cfg.Approvals
+	p.recorder, p.approvals, p.ledger = r, cfg.Approvals, cfg.Ledger
 	r.Wire(cfg)
+	cfg.Replays(&p.outside)
 	return nil
 }
 
@@ -78,7 +115,10 @@ func (p *Player) Play(ctx context.Context, d *tool.Dispatcher, run *tool.Run) (*
 			run.Cancel("") //nolint:contextcheck // a run is cancelled for good, whatever becomes of the player
 		}
 	}
-	r.outcomes()
+	r.outcomes(ctx)
+	for _, operation := range p.outside.taken() {
+		r.report.differ("%s was asked for beside the calls, and refused", operation)
+	}
 	return r.report, nil
 }
 
@@ -127,7 +167,7 @@ func (r *replay) proposal(s step) (string, bool) {
 }
 
 // outcomes compares what the operations came to, in the order in which they first came to something.
-func (r *replay) outcomes() {
+func (r *replay) outcomes(ctx context.Context) {
 	was, now := &histories{}, &histories{}
 	for _, s := range r.player.trace.steps {
 		if _, lost := r.lost[s.Operation]; s.Step == stepOutcome && !lost {
@@ -140,6 +180,10 @@ func (r *replay) outcomes() {
 		}
 	}
 	for n, op := range was.order {
+		if now.states[op] == nil && r.waits(ctx, op) {
+			r.report.NotReplayed = append(r.report.NotReplayed, was.tools[op])
+			continue
+		}
 		if a, b := was.text(op), now.text(op); a != b {
 			r.report.differ("operation %d, of %s: %s when it was recorded, %s now", n+1, was.tools[op], a, b)
 		}
@@ -149,6 +193,15 @@ func (r *replay) outcomes() {
 			r.report.differ("an operation of %s that was not recorded: %s", now.tools[op], now.text(op))
 		}
 	}
+}
+
+// waits reports whether an operation waits for a worker, which a replay does not have.
+func (r *replay) waits(ctx context.Context, op string) bool {
+	if r.player.ledger == nil {
+		return false
+	}
+	rec, err := r.player.ledger.Find(ctx, idem.Key{Tenant: r.run.Principal().Tenant, Operation: op})
+	return err == nil && rec.State == idem.Pending
 }
 
 // histories are the states of operations.

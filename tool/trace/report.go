@@ -63,6 +63,8 @@ func (r Replayed) String() string {
 type Report struct {
 	Calls []Replayed
 	Other []string // decisions and outcomes that are not as they were
+	// NotReplayed are the tools whose operations wait for a worker now and were run by one then. They are no difference.
+	NotReplayed []string
 }
 
 func (r *Report) add(c Replayed) { r.Calls = append(r.Calls, c) }
