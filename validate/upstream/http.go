@@ -35,7 +35,7 @@ type HTTP[Q, A any] struct {
 	// Redirects is how many are followed, of a GET alone, to Origin or one of RedirectTo. Zero: a redirect is
 	// INVALID_RESPONSE.
 	Redirects  int
-	RedirectTo []string // other origins, which get the address of the redirect and no credentials
+	RedirectTo []string // other origins, which get the address of the redirect and no credentials, nor does Origin after them
 	// Transport sends; nil: one of the client's own, without a proxy. With a transport other than *http.Transport every
 	// request counts as sent once it is handed over.
 	Transport http.RoundTripper
@@ -234,6 +234,9 @@ func (h *httpClient[Q, A]) send(ctx context.Context, req *http.Request, secrets 
 			return resp, nil
 		}
 		_ = resp.Body.Close() // its text is not wanted
+		if originKey(next.URL) != originKey(h.origin) {
+			secrets = nil // for good: where another origin sends us back to is its choice
+		}
 		req = next
 	}
 }

@@ -3,8 +3,10 @@ package upstream
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
 	"encoding/json/jsontext"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -47,22 +49,53 @@ func (c *Client[Q, A]) digest(by Caller, raw []byte) string {
 	return c.op.Host.Digester.Sum(by.Tenant, raw)
 }
 
-// shortest is the length under which a credential's words are not searched for: "user" stands in many answers.
-const shortest = 8
+// Lengths of a credential's words: from shortest on they are searched for in whatever an answer says, from leastWhole on
+// they must not be the whole of a string; "user" stands in many answers.
+const (
+	shortest   = 8
+	leastWhole = 4
+)
 
-// carries reports whether a document that would pass holds a credential, whole or without its scheme ("Bearer").
+// carries reports whether a document that would pass holds a credential: whole, without its scheme ("Bearer"), or what
+// Basic makes of a name and a password (RFC 7617), as bytes or in what its strings say.
 func carries(doc []byte, secrets []Credential) bool {
+	var words []string
 	for _, s := range secrets {
-		value := s.Value.Reveal()
-		for _, text := range []string{value, value[strings.LastIndexByte(value, ' ')+1:]} {
-			if len(text) < shortest {
-				continue
-			}
-			quoted, err := jsontext.AppendQuote(nil, text)
-			if bytes.Contains(doc, []byte(text)) || err == nil && bytes.Contains(doc, quoted[1:len(quoted)-1]) {
-				return true
-			}
+		words = append(words, wordsOf(s.Value.Reveal())...)
+	}
+	for _, w := range words {
+		if len(w) >= shortest && bytes.Contains(doc, []byte(w)) {
+			return true
 		}
 	}
-	return false
+	if len(words) == 0 {
+		return false
+	}
+	for dec := jsontext.NewDecoder(bytes.NewReader(doc)); ; {
+		token, err := dec.ReadToken()
+		if err != nil { // the end: the document has passed
+			return false
+		}
+		if token.Kind() == '"' && slices.ContainsFunc(words, func(w string) bool { return says(token.String(), w) }) {
+			return true
+		}
+	}
+}
+
+func says(text, word string) bool {
+	if len(word) >= shortest {
+		return strings.Contains(text, word)
+	}
+	return len(word) >= leastWhole && text == word
+}
+
+func wordsOf(value string) []string {
+	bare := value[strings.LastIndexByte(value, ' ')+1:]
+	words := []string{value, bare}
+	if pair, err := base64.StdEncoding.DecodeString(bare); err == nil {
+		if _, password, ok := strings.Cut(string(pair), ":"); ok {
+			words = append(words, string(pair), password)
+		}
+	}
+	return words
 }

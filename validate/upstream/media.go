@@ -30,13 +30,14 @@ func jsonType(header http.Header) bool {
 func decoded(header http.Header, body []byte, limit int) ([]byte, *fault) {
 	var r io.Reader
 	var err error
+	source := bytes.NewReader(body)
 	switch coding := strings.ToLower(strings.TrimSpace(strings.Join(header.Values("Content-Encoding"), ","))); coding {
 	case "", "identity":
 		return body, nil
 	case "gzip", "x-gzip": // RFC 9110 section 8.4.1.3
-		r, err = gzip.NewReader(bytes.NewReader(body))
+		r, err = gzip.NewReader(source)
 	case "deflate": // the zlib format: section 8.4.1.2
-		r, err = zlib.NewReader(bytes.NewReader(body))
+		r, err = zlib.NewReader(source)
 	default:
 		return nil, refused(envelope.InvalidResponse, "", "encoding")
 	}
@@ -49,6 +50,8 @@ func decoded(header http.Header, body []byte, limit int) ([]byte, *fault) {
 		return nil, refused(envelope.InvalidResponse, "", "limit")
 	case err != nil:
 		return nil, &fault{code: envelope.InvalidResponse, rule: "encoding", hidden: err}
+	case source.Len() > 0: // behind the end of zlib's data; gzip's reader looks itself
+		return nil, refused(envelope.InvalidResponse, "", "encoding")
 	}
 	return plain, nil
 }

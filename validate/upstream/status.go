@@ -47,13 +47,19 @@ func statusCode(status int, header http.Header) envelope.Code {
 
 // limited reports whether a 403 is a limit by its headers: a time to come again, or nothing left of a quota.
 func limited(header http.Header) bool {
-	return header.Get("Retry-After") != "" || strings.TrimSpace(header.Get("X-RateLimit-Remaining")) == "0"
+	return strings.Join(header.Values("Retry-After"), "") != "" || strings.TrimSpace(header.Get("X-RateLimit-Remaining")) == "0"
 }
 
 // retryAfter reads both forms of Retry-After (RFC 9110 section 10.2.3), seconds and a date; zero where there is none,
-// or none that lies ahead.
-func retryAfter(header http.Header, now time.Time) time.Duration {
-	text := strings.TrimSpace(header.Get("Retry-After"))
+// or none that lies ahead. Of several the longest counts.
+func retryAfter(header http.Header, now time.Time) (longest time.Duration) {
+	for _, text := range header.Values("Retry-After") {
+		longest = max(longest, waitOf(strings.TrimSpace(text), now))
+	}
+	return longest
+}
+
+func waitOf(text string, now time.Time) time.Duration {
 	if text == "" {
 		return 0
 	}
