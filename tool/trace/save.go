@@ -11,6 +11,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/toolcontract/toolcontract/envelope"
 	"github.com/toolcontract/toolcontract/tool"
@@ -328,7 +330,7 @@ func (s *saving) scrambled(doc []byte, schema *validate.Schema) []byte {
 	}
 	var out []byte
 	word := func(b byte) bool {
-		return b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b >= '0' && b <= '9' || b == '_' || b == '-'
+		return b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b >= '0' && b <= '9' || b == '_' || b == '-' || b >= utf8.RuneSelf
 	}
 	for i := 0; i < len(doc); {
 		end := i
@@ -342,11 +344,18 @@ func (s *saving) scrambled(doc []byte, schema *validate.Schema) []byte {
 		}
 		run := string(doc[i:end])
 		if !kept[run] {
-			run = s.standIns.of(run)
+			run = strings.Map(ascii, s.standIns.of(run)) // marks, and bytes that are no text, say something too
 		}
 		out, i = append(out, run...), end
 	}
 	return out
+}
+
+func ascii(r rune) rune {
+	if r >= utf8.RuneSelf {
+		return 'x'
+	}
+	return r
 }
 
 // note replaces in a text whatever is hidden anywhere in the run, the longest first.
@@ -354,11 +363,18 @@ func (s *saving) note(text string) string {
 	if s.notes != nil {
 		text = s.notes(text)
 	}
-	var values []string
+	var values, words []string
 	for value := range s.standIns.tries {
-		if s.standIns.elsewhere(value) {
+		switch {
+		case s.standIns.elsewhere(value):
 			values = append(values, value)
+		case utf8.RuneCountInString(value) >= 2:
+			words = append(words, value)
 		}
+	}
+	slices.Sort(words)
+	for _, w := range words { // first: a stand-in is no place to look for them
+		text = s.word(text, w)
 	}
 	slices.SortFunc(values, func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b)) })
 	pairs := make([]string, 0, 2*len(values))
@@ -366,4 +382,31 @@ func (s *saving) note(text string) string {
 		pairs = append(pairs, v, s.standIns.of(v))
 	}
 	return strings.NewReplacer(pairs...).Replace(text)
+}
+
+// word replaces a short value where it stands by itself.
+func (s *saving) word(text, value string) string {
+	var out strings.Builder
+	last := ' '
+	for text != "" {
+		if rest, ok := strings.CutPrefix(text, value); ok {
+			first, _ := utf8.DecodeRuneInString(value)
+			end, _ := utf8.DecodeLastRuneInString(value)
+			next, _ := utf8.DecodeRuneInString(rest)
+			if !(joins(last) && joins(first)) && !(joins(end) && joins(next)) {
+				out.WriteString(s.standIns.of(value))
+				text, last = rest, end
+				continue
+			}
+		}
+		r, size := utf8.DecodeRuneInString(text)
+		out.WriteString(text[:size])
+		text, last = text[size:], r
+	}
+	return out.String()
+}
+
+// joins reports whether a letter or digit makes one word with its neighbour: not where words are written without spaces.
+func joins(r rune) bool {
+	return (unicode.IsLetter(r) || unicode.IsDigit(r)) && !unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai) && r != utf8.RuneError
 }
