@@ -38,14 +38,15 @@ type host struct {
 	dispatcher *tool.Dispatcher
 	role       tool.Role
 	key        redact.Key
-	temporary  string // the directory that goes with the host
+	temporary  string    // the directory that goes with the host
+	until      time.Time // when every run of this host ends
 
 	stop    context.CancelFunc
 	working sync.WaitGroup
 }
 
 func newHost(ctx context.Context, dir string) (h *host, err error) {
-	h = &host{}
+	h = &host{until: time.Now().Add(8 * time.Hour)}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, h.close(ctx))
@@ -130,7 +131,7 @@ func (h *host) work(ctx context.Context) error {
 func (h *host) run(tenant string) tool.RunConfig {
 	return tool.RunConfig{
 		Principal: approval.Principal{Kind: approval.Service, Tenant: tenant, Subject: "support-desk"}, Role: h.role,
-		Budget: tool.Budget{Calls: 1000}, Deadline: time.Now().Add(8 * time.Hour),
+		Budget: tool.Budget{Calls: 1000}, Deadline: h.until, // the same for each request of a token
 	}
 }
 
@@ -144,9 +145,10 @@ func (h *host) config(origin string) mcptool.Config {
 	}
 }
 
-func (h *host) page() (*approvalweb.Handler, error) {
+// page is where the lead of the tenant decides.
+func (h *host) page(tenant, path string) (*approvalweb.Handler, error) {
 	return approvalweb.New(approvalweb.Config{
-		Path: "/approvals", Identify: lead, Approvals: h.approvals, Ledger: h.ledger, Authority: approval.ByRole{},
+		Path: path, Identify: lead(tenant), Approvals: h.approvals, Ledger: h.ledger, Authority: approval.ByRole{},
 		Decide: h.dispatcher.Decide, Fresh: h.dispatcher.Fresh, Resolve: h.dispatcher.Resolve, Keys: []redact.Key{h.key},
 		Writes: map[string]approvalweb.Write{
 			"commit_address_change_v1": {Verb: "Change the address"},

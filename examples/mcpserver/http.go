@@ -17,7 +17,7 @@ import (
 	"github.com/toolcontract/toolcontract/tool/mcptool"
 )
 
-// serveHTTP serves the protocol at /mcp and the page at /approvals/, until ctx ends.
+// serveHTTP serves the protocol at /mcp and the pages at /approvals/ and /globex/approvals/, until ctx ends.
 func serveHTTP(ctx context.Context, dir, address string, notes io.Writer) (err error) {
 	listener, err := listen(ctx, address)
 	if err != nil {
@@ -34,7 +34,7 @@ func serveHTTP(ctx context.Context, dir, address string, notes io.Writer) (err e
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	fmt.Fprintf(notes, "mcpserver: MCP at %s/mcp, people decide at %s/approvals/\n", own, own)
+	fmt.Fprintf(notes, "mcpserver: MCP at %s/mcp, people decide at %s/approvals/, those of globex at %s/globex/approvals/\n", own, own, own)
 	for _, tenant := range []string{acme, globex} {
 		fmt.Fprintf(notes, "mcpserver: the agent of %s brings Authorization: Bearer %s\n", tenant, t.of(tenant))
 	}
@@ -68,12 +68,21 @@ func listen(ctx context.Context, address string) (net.Listener, error) {
 }
 
 func (h *host) routes(own string, t tokens) (http.Handler, error) {
-	page, err := h.page()
+	page, err := h.page(acme, "/approvals")
+	if err != nil {
+		return nil, err
+	}
+	globexs, err := h.page(globex, "/globex/approvals")
 	if err != nil {
 		return nil, err
 	}
 	cfg := h.config(own)
-	cfg.Page = func(proposal string) string { return own + page.ProposalPath(proposal) }
+	cfg.Page = func(proposal string) string {
+		if _, err := h.approvals.Find(context.Background(), globex, proposal); err == nil {
+			return own + globexs.ProposalPath(proposal)
+		}
+		return own + page.ProposalPath(proposal)
+	}
 	handler, err := mcptool.NewHandler(h.dispatcher, mcptool.HTTPConfig{Config: cfg, Verify: t.verify, Open: h.open})
 	if err != nil {
 		return nil, err
@@ -81,6 +90,7 @@ func (h *host) routes(own string, t tokens) (http.Handler, error) {
 	mux := http.NewServeMux()
 	mux.Handle("/mcp", handler)
 	mux.Handle("/approvals/", page)
+	mux.Handle("/globex/approvals/", globexs)
 	return mux, nil
 }
 
@@ -114,9 +124,12 @@ func (t tokens) verify(_ context.Context, token string, _ *http.Request) (*auth.
 	return &auth.TokenInfo{UserID: tenant, Expiration: time.Now().Add(time.Hour)}, nil
 }
 
-// lead is whoever opens the page: this is a demonstration, with nothing to protect. A real host asks its own session.
-func lead(*http.Request) (approval.Principal, error) {
-	return approval.Principal{
-		Kind: approval.Person, Tenant: acme, Subject: "lea.lindt", Roles: []string{"support_lead", approval.RoleOperator},
-	}, nil
+// lead is whoever opens the tenant's page: this is a demonstration, with nothing to protect. A real host has one page, and asks its
+// own session who the person is.
+func lead(tenant string) func(*http.Request) (approval.Principal, error) {
+	return func(*http.Request) (approval.Principal, error) {
+		return approval.Principal{
+			Kind: approval.Person, Tenant: tenant, Subject: "lea.lindt", Roles: []string{"support_lead", approval.RoleOperator},
+		}, nil
+	}
 }

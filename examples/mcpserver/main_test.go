@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/auth"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
 
@@ -177,6 +178,29 @@ func TestOverHTTPAChangeIsDecidedOnThePage(t *testing.T) {
 	require.Equal(t, "9 Quay Street, Rotterdam", address, "the other tenant's customer of the same id is another")
 }
 
+func TestEachTenantHasItsLead(t *testing.T) {
+	t.Parallel()
+	s := overHTTP(t)
+	c := s.agent(globex)
+	proposal, beside := c.data("preview_address_change_v1", `{"customer_id":"cus_1842","address":"1 Pier"}`, "proposal_id")
+	s.decide(beside)
+	r, _ := c.call("commit_address_change_v1", commitOf(proposal))
+	require.True(t, r.OK, "%+v", r.Error)
+}
+
+func TestATokensRunIsTheSameEachTime(t *testing.T) {
+	t.Parallel()
+	h, err := newHost(t.Context(), "")
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, h.close(t.Context())) })
+	first, err := h.open(t.Context(), &auth.TokenInfo{UserID: globex})
+	require.NoError(t, err)
+	again, err := h.open(t.Context(), &auth.TokenInfo{UserID: globex})
+	require.NoError(t, err)
+	require.Equal(t, first.Deadline, again.Deadline)
+	require.Equal(t, first.ID, again.ID)
+}
+
 func TestTwoProcessesShareADirectory(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -225,7 +249,7 @@ func TestARerouteIsAskedFor(t *testing.T) {
 	proposal, _ := c.data("preview_parcel_reroute_v1", `{"parcel_id":"par_77","destination":"shop 12"}`, "proposal_id")
 	rec, err := h.approvals.Find(t.Context(), acme, proposal)
 	require.NoError(t, err)
-	by, err := lead(nil)
+	by, err := lead(acme)(nil)
 	require.NoError(t, err)
 	_, err = h.dispatcher.Decide(t.Context(), acme, proposal, approval.Decision{Approved: true, By: by, Digest: rec.Proposal.Digest})
 	require.NoError(t, err)

@@ -164,3 +164,24 @@ func TestAnIDThatIsUnderWayIsNotTakenAgain(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, read().envelope(t).OK, "an id that has its answer may be used again")
 }
+
+func TestNoParameterIsRepeated(t *testing.T) {
+	t.Parallel()
+	bothWires(t, func(w *world, send wire) {
+		for message, code := range map[string]int{
+			`"method":"tools/list","params":{"cursor":["SECRET"]}`:                                                    -32602,
+			`"method":"tools/list","params":{"_meta":"SECRET"}`:                                                       -32602,
+			`"method":"ping","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2027-SECRET"}}`:            -32602,
+			`"method":"subscriptions/listen","params":{"notifications":"SECRET"}`:                                     -32602,
+			`"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{"elicitation":"SECRET"}}`: -32602,
+			`"method":"initialize","params":{"protocolVersion":["SECRET"],"capabilities":{}}`:                         -32602,
+			`"method":"completion/complete","params":{"ref":"SECRET"}`:                                                -32601,
+			`"method":"SECRET"`: -32601,
+		} {
+			got := send(w.t, "get_account_v1", `{"jsonrpc":"2.0","id":1,`+message+`}`)
+			require.NotNil(w.t, got.Error, message)
+			require.Equal(w.t, code, got.Error.Code, message)
+			require.NotContains(w.t, got.Error.Message+string(got.Error.Data), "SECRET", message)
+		}
+	})
+}
