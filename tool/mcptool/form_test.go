@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
 )
 
@@ -184,4 +185,15 @@ func TestNoParameterIsRepeated(t *testing.T) {
 			require.NotContains(w.t, got.Error.Message+string(got.Error.Data), "SECRET", message)
 		}
 	})
+}
+
+func TestHeadersThatDoNotMatchAreNotRepeated(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	send := rawHTTP(w.serveHTTP(), "token-one")
+	got := send(t, "get_account_v1", callFrame("SECRET", `{"account_id":"a1"}`))
+	require.NotNil(t, got.Error)
+	require.Equal(t, "7", string(got.ID))
+	require.Equal(t, mcp.CodeHeaderMismatch, got.Error.Code)
+	require.Equal(t, "the headers of the request do not match its message", got.Error.Message)
 }

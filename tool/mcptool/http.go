@@ -204,7 +204,9 @@ func (h *Handler) framed(next http.Handler) http.Handler {
 			return
 		}
 		r.Body = io.NopCloser(bytes.NewReader(body))
-		next.ServeHTTP(w, r)
+		held := &heldRefusal{ResponseWriter: w}
+		next.ServeHTTP(held, r)
+		held.end()
 	})
 }
 
