@@ -30,7 +30,7 @@ func serveHTTP(ctx context.Context, dir, address string, notes io.Writer) (err e
 	defer func() { err = errors.Join(err, h.close(ctx)) }()
 	own := "http://" + listener.Addr().String()
 	t := newTokens()
-	routes, err := h.routes(own, t)
+	routes, err := h.routes(ctx, own, t)
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
@@ -67,7 +67,7 @@ func listen(ctx context.Context, address string) (net.Listener, error) {
 	return new(net.ListenConfig).Listen(ctx, "tcp", at.String())
 }
 
-func (h *host) routes(own string, t tokens) (http.Handler, error) {
+func (h *host) routes(ctx context.Context, own string, t tokens) (http.Handler, error) {
 	page, err := h.page(acme, "/approvals")
 	if err != nil {
 		return nil, err
@@ -78,7 +78,7 @@ func (h *host) routes(own string, t tokens) (http.Handler, error) {
 	}
 	cfg := h.config(own)
 	cfg.Page = func(proposal string) string {
-		if _, err := h.approvals.Find(context.Background(), globex, proposal); err == nil {
+		if _, err := h.approvals.Find(ctx, globex, proposal); err == nil {
 			return own + globexs.ProposalPath(proposal)
 		}
 		return own + page.ProposalPath(proposal)

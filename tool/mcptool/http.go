@@ -225,7 +225,7 @@ func refusalStatus(err error, version string) int {
 func refuse(w http.ResponseWriter, status int, id jsontext.Value, err error) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, _ = w.Write(refusal(id, err)) // a client that is gone needs no answer
+	_, _ = w.Write(refusal(id, err)) //nolint:gosec // JSON, and the id was checked; a client that is gone needs no answer
 }
 
 // server returns the server of the role that the request's run has; nil, which the SDK answers with 400, where there is none.

@@ -1,7 +1,6 @@
 package mcptool
 
 import (
-	v1 "encoding/json"
 	"encoding/json/jsontext"
 	"encoding/json/v2"
 	"regexp"
@@ -14,28 +13,40 @@ const (
 	methodCall       = "tools/call"
 )
 
-// The methods that the server has, and whether the SDK can decode parameters: what it cannot, it quotes to the client.
-var (
-	requests = map[string]func(jsontext.Value) bool{
-		methodInitialize:       decodes[mcp.InitializeParams],
-		"ping":                 decodes[mcp.PingParams],
-		"server/discover":      decodes[mcp.DiscoverParams],
-		"tools/list":           decodes[mcp.ListToolsParams],
-		methodCall:             nil, // callForm, since the arguments are not to be decoded
-		"subscriptions/listen": decodes[mcp.SubscriptionsListenParams],
+// requestForm returns whether the server has the method, and whether the SDK can decode its parameters: what it cannot, it quotes to
+// the client.
+func requestForm(method string) (form func(jsontext.Value) bool, has bool) {
+	switch method {
+	case methodInitialize:
+		return decodes[mcp.InitializeParams], true
+	case "ping":
+		return decodes[mcp.PingParams], true
+	case "server/discover":
+		return decodes[mcp.DiscoverParams], true
+	case "tools/list":
+		return decodes[mcp.ListToolsParams], true
+	case "subscriptions/listen":
+		return decodes[mcp.SubscriptionsListenParams], true
+	case methodCall:
+		return nil, true // callForm, since the arguments are not to be decoded
 	}
-	notifications = map[string]func(jsontext.Value) bool{
-		"notifications/initialized":        decodes[mcp.InitializedParams],
-		"notifications/cancelled":          decodes[mcp.CancelledParams],
-		"notifications/progress":           decodes[mcp.ProgressNotificationParams],
-		"notifications/roots/list_changed": decodes[mcp.RootsListChangedParams],
-	}
-)
-
-// decodes reports whether the SDK, which compares names as they are, can decode v as a T.
-func decodes[T any](v jsontext.Value) bool {
-	return json.Unmarshal(v, new(T), v1.DefaultOptionsV1(), json.MatchCaseInsensitiveNames(false)) == nil
+	return nil, false
 }
+
+func notificationForm(method string) (form func(jsontext.Value) bool, has bool) {
+	switch method {
+	case "notifications/initialized", "notifications/roots/list_changed":
+		return decodes[mcp.InitializedParams], true // both have nothing of their own
+	case "notifications/cancelled":
+		return decodes[mcp.CancelledParams], true
+	case "notifications/progress":
+		return decodes[mcp.ProgressNotificationParams], true
+	}
+	return nil, false
+}
+
+// decodes reports whether the SDK can decode v as a T.
+func decodes[T any](v jsontext.Value) bool { return json.Unmarshal(v, new(T)) == nil }
 
 // checkParams checks what stands beside the method. The params are nil where the message has none.
 func (m *message) checkParams(params jsontext.Value) error {
@@ -45,8 +56,8 @@ func (m *message) checkParams(params jsontext.Value) error {
 		}
 		return errParamsForm
 	}
-	_, isRequest := requests[m.method]
-	form, has := notifications[m.method]
+	asked, isRequest := requestForm(m.method)
+	form, has := notificationForm(m.method)
 	switch {
 	case m.id != nil && !isRequest:
 		return errMethod
@@ -55,7 +66,7 @@ func (m *message) checkParams(params jsontext.Value) error {
 	case m.id == nil && !has:
 		return errNotice
 	case m.id != nil:
-		form = requests[m.method]
+		form = asked
 	}
 	fields := map[string]jsontext.Value{}
 	if params != nil {
