@@ -38,10 +38,15 @@ type slots struct {
 	ctx      context.Context //nolint:containedctx // the caller's values, for the budgets' store when the slots are left
 }
 
-func (c *call) take() { c.slots.holders.Add(1) }
+// take and drop do nothing without a call.
+func (c *call) take() {
+	if c != nil {
+		c.slots.holders.Add(1)
+	}
+}
 
 func (c *call) drop() {
-	if c.slots.holders.Add(-1) > 0 {
+	if c == nil || c.slots.holders.Add(-1) > 0 {
 		return
 	}
 	if c.slots.gated {

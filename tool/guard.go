@@ -39,15 +39,11 @@ func guarded[T any](ctx context.Context, c *call, timeout time.Duration, f func(
 // watched is guarded within the time that ctx has. The call's slots are held until f returns; nil: there is no call.
 func watched[T any](ctx context.Context, c *call, f func(context.Context) (T, error)) (T, error) {
 	done := make(chan answer[T], 1)
-	if c != nil {
-		c.take()
-	}
+	c.take()
 	go func() {
 		a := answer[T]{err: errGoexit}
 		defer func() {
-			if c != nil {
-				c.drop()
-			}
+			c.drop()
 			done <- a
 		}()
 		a = contained(ctx, f)
@@ -96,14 +92,17 @@ func shielded(f func() error) (err error) {
 }
 
 // abandonable is guarded for a handler whose late answer matters: what f returns after ctx has ended goes to late.
-func abandonable[T any](ctx context.Context, timeout time.Duration, late func(answer[T]), f func(context.Context) (T, error)) (T, error) {
+// The call's slots are held until f returns.
+func abandonable[T any](ctx context.Context, c *call, timeout time.Duration, late func(answer[T]), f func(context.Context) (T, error)) (T, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, timeout, timeIsUpError{})
 	defer cancel()
 	done := make(chan answer[T])
 	gone := make(chan struct{})
+	c.take()
 	go func() {
 		a := answer[T]{err: errGoexit}
 		defer func() {
+			c.drop()
 			select {
 			case done <- a:
 			case <-gone:

@@ -49,6 +49,9 @@ func (c *call) retrying(ctx context.Context, f func(context.Context) (reply, err
 	r, err := backoff.Retry(ctx, try, backoff.WithBackOff(waits),
 		backoff.WithMaxTries(uint(declared.Attempts)),
 		backoff.WithMaxElapsedTime(within))
+	if _, handlers := decided(err); err != nil && !handlers && ctx.Err() != nil { // stopped in the wait
+		return reply{}, &final{ended(ctx, false)}
+	}
 	if err != nil && last != nil {
 		return reply{}, last
 	}
