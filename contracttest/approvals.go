@@ -41,10 +41,17 @@ func (a *act) renderedIsExecuted() *Failure {
 		}
 		got, err := redact.Canonical(plan)
 		if err != nil || !bytes.Equal(got, a.rec.Proposal.Plan) {
-			return a.failure(s, "the plan that was approved, byte for byte")
+			return a.anotherPlan(s, a.rec.Proposal.Plan)
 		}
 	}
 	return nil
+}
+
+// anotherPlan is the failure of a commit that ran with another plan than was approved.
+func (a *act) anotherPlan(s seen, approved []byte) *Failure {
+	f := a.failure(s, "the handler called with the plan that was approved, byte for byte: "+shown(approved))
+	f.Got += ", and the handler got another plan"
+	return f
 }
 
 func (a *act) replayAfterUse() *Failure {
@@ -98,7 +105,7 @@ func (a *act) copiesChanged() *Failure {
 	}
 	for _, e := range s.entries {
 		if plan, ok := e.In.(jsontext.Value); ok && e.Tool == a.w.commit.Name && !bytes.Equal(plan, before) {
-			return a.failure(s, "the plan as it was approved, whatever became of copies")
+			return a.anotherPlan(s, before)
 		}
 	}
 	return nil

@@ -25,6 +25,8 @@ type Case struct {
 	names []string // member names that may stand in the answer to their sender, and nowhere else
 	place string   // the place's name, for the report
 
+	declared string // the argument of the keyword, for the report
+
 	// also is another refusal that is right: where a choice fails, what it would have declared is unknown to an
 	// unevaluatedProperties beside it, and which of the two is said first is not prescribed.
 	also []Refusal

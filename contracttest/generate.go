@@ -28,6 +28,7 @@ type generator struct {
 	names       map[string]int
 	raws        map[string]bool
 	once        map[string]bool
+	limitsText  string
 	conditional map[string]bool // places whose faults may only turn a condition
 	rows        map[rowKey]*KeywordRow
 	order       []rowKey
@@ -65,8 +66,10 @@ func newGenerator(suite, tool string, doc []byte, limits validate.Limits) (*gene
 	if err != nil {
 		return nil, err
 	}
+	l := filled(limits)
 	return &generator{
-		suite: suite, tool: tool, c: c, judge: j, limits: filled(limits), known: append(slices.Clone(doc), tool...), witness: map[*value]witness{},
+		limitsText: fmt.Sprintf("%d bytes, depth %d, %d members, %d items, %d bytes a string, %d digits a number, exponent %d", l.Bytes, l.Depth, l.Members, l.Items, l.StringBytes, l.NumberDigits, l.Exponent),
+		suite:      suite, tool: tool, c: c, judge: j, limits: l, known: append(slices.Clone(doc), tool...), witness: map[*value]witness{},
 		names: map[string]int{}, raws: map[string]bool{}, once: map[string]bool{}, conditional: map[string]bool{}, rows: map[rowKey]*KeywordRow{},
 	}, nil
 }
@@ -439,8 +442,32 @@ func (g *generator) emit(p place, s *shape, name string, m mutation, sz size, ra
 	}
 	g.keep(Case{
 		Name: joinName(g.suite, g.tool, name, op), Tool: g.tool, Keyword: m.keyword, Raw: raw, Valid: m.valid(), Want: m.want,
-		Canary: g.canaries(m.canary), conditional: p.conditional || s != nil && len(s.nots) > 0, names: g.canaries(m.names), place: p.name,
+		Canary: g.canaries(m.canary), declared: g.declared(s, m.keyword), conditional: p.conditional || s != nil && len(s.nots) > 0, names: g.canaries(m.names), place: p.name,
 	})
+}
+
+// declared is what the shape says of a keyword, where that is short; of limits what they are.
+func (g *generator) declared(s *shape, keyword string) string {
+	if keyword == "limits" {
+		return g.limitsText
+	}
+	if s == nil {
+		return ""
+	}
+	for _, r := range s.rules {
+		if r.keyword == keyword {
+			switch r.arg.kind {
+			case '{':
+				return ""
+			case '[':
+				return shownTo(r.arg.bytes(), 120)
+			case '"':
+				return textValue(r.arg.text).raw
+			}
+			return string(r.arg.bytes())
+		}
+	}
+	return ""
 }
 
 // captures reports whether a choice reports a fault of this keyword: not where the keyword stands beside the choice.

@@ -189,7 +189,10 @@ func (o *options) met(c Case) {
 
 func (c Case) failure(s seen, want, got string) *Failure {
 	op := c.Name[lastSlash(c.Name)+1:]
-	return &Failure{Operator: op, Keyword: c.Keyword, Field: c.Want.Field, Want: want, Got: got, HandlerCalls: len(s.entries), Sent: shown(c.Raw)}
+	return &Failure{
+		Operator: op, Keyword: c.Keyword, Declared: c.declared, Field: c.Want.Field, Want: want, Got: got, Answer: s.answer(),
+		HandlerCalls: len(s.entries), Received: s.received(), Sent: shown(c.Raw),
+	}
 }
 
 func lastSlash(s string) int {
@@ -211,6 +214,10 @@ func (in *inputs) refused(c Case, s seen) *Failure {
 		return s.changed(s.effects, c)
 	case s.result.OK || e == nil:
 		return c.failure(s, text, s.gotten())
+	case len(leaks) > 0: // before the message: what it holds matters more than that it is another
+		f := c.failure(s, text, s.gotten()+", and a value of the call")
+		f.Leaks = leaks
+		return f
 	case !c.refusedBy(e):
 		return c.failure(s, text, s.gotten())
 	case len(s.entries) > 0:
@@ -218,13 +225,9 @@ func (in *inputs) refused(c Case, s seen) *Failure {
 	case len(s.result.Data) > 0:
 		return c.failure(s, text, "data beside the error")
 	case e.Retryable:
-		return c.failure(s, text, "a refusal that says it is worth a retry")
+		return c.failure(s, text+"; retryable false", s.gotten()+", retryable true")
 	case !plain(e):
-		return c.failure(s, text, "a message that is not the declared one")
-	case len(leaks) > 0:
-		f := c.failure(s, text, s.gotten())
-		f.Leaks = leaks
-		return f
+		return c.failure(s, text+"; "+declaredMessage(e), s.gotten()+"; "+messageOf(e))
 	}
 	return nil
 }
@@ -254,7 +257,7 @@ func (in *inputs) accepted(c Case, s seen) *Failure {
 	}
 	for _, entry := range s.entries {
 		if entry.Tool != c.Tool {
-			return c.failure(s, text, "the handler of another tool was entered")
+			return c.failure(s, text, "the handler of "+entry.Tool+" was entered")
 		}
 		if !sameAsSent(entry.In, c.Raw) {
 			return c.failure(s, text, "the handler got another value than was sent")

@@ -10,6 +10,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/toolcontract/toolcontract/envelope"
@@ -67,7 +68,9 @@ func (s seen) leaks(canaries, names []string) (found []string) {
 		if err != nil {
 			continue
 		}
-		look("the answer", answer, c)
+		if len(c.Search(answer)) > 0 {
+			s.placed(look, c)
+		}
 		for _, name := range slices.Sorted(maps.Keys(s.sinks)) {
 			look(name, s.sinks[name], c)
 		}
@@ -101,6 +104,69 @@ func (s seen) answerText() []byte {
 		fmt.Fprintf(&b, "\n%v\n%+v\n%#v", err, err, err)
 	}
 	return b.Bytes()
+}
+
+// placed looks where in a refusal a value stands: in what the model reads, or only in what prints the error in full.
+func (s seen) placed(look func(where string, text []byte, c redact.Canary), c redact.Canary) {
+	read := false
+	members := func(of string, doc []byte, err error) {
+		v, parsed := parseValue(doc)
+		if err != nil || parsed != nil {
+			return
+		}
+		for i, name := range v.names {
+			if text := v.elems[i].bytes(); name != "error" && len(c.Search(text)) > 0 {
+				look("the answer, in "+of+name, text, c)
+				read = true
+			}
+		}
+	}
+	doc, err := json.Marshal(s.result.Error)
+	members("error.", doc, err)
+	doc, err = json.Marshal(s.result)
+	members("", doc, err)
+	if read {
+		return
+	}
+	deep := 0
+	for err := error(s.result.Error); err != nil; err = errors.Unwrap(err) {
+		for _, verb := range []string{"%v", "%+v", "%#v"} {
+			if text := fmt.Appendf(nil, verb, err); len(c.Search(text)) > 0 {
+				look(fmt.Sprintf("the error's Unwrap chain (%s of %T, %d deep), not in what the model reads", verb, err, deep), text, c)
+				return
+			}
+		}
+		deep++
+	}
+	look("the answer", s.answerText(), c)
+}
+
+// answer is what the model gets, or its beginning.
+func (s seen) answer() string {
+	if !s.result.OK && s.result.Error == nil && len(s.result.Data) == 0 {
+		return ""
+	}
+	doc, err := json.Marshal(s.result)
+	if err != nil {
+		return ""
+	}
+	return shownTo(doc, 400)
+}
+
+// received is what the handlers got, or its beginning.
+func (s seen) received() (out []string) {
+	const most = 3
+	for i, e := range s.entries {
+		if i == most {
+			return append(out, fmt.Sprintf("… %d more", len(s.entries)-most))
+		}
+		doc, err := json.Marshal(e.In)
+		if err != nil {
+			doc = fmt.Appendf(nil, "a %T", e.In)
+		}
+		out = append(out, e.Tool+": "+shown(doc))
+	}
+	return out
 }
 
 // gotten says how a call was answered.
@@ -137,5 +203,12 @@ func plain(e *envelope.Error) bool {
 	d, ok := envelope.Declared(e.Code)
 	return !ok || e.Message == d.Message
 }
+
+func declaredMessage(e *envelope.Error) string {
+	d, _ := envelope.Declared(e.Code)
+	return "message " + strconv.Quote(d.Message)
+}
+
+func messageOf(e *envelope.Error) string { return "message " + strconv.Quote(e.Message) }
 
 func join(parts ...string) string { return strings.Join(parts, "/") }

@@ -93,7 +93,9 @@ func (o *outputs) passed(c Case, s seen) *Failure {
 	case !s.result.OK || s.result.Error != nil:
 		return c.failure(s, "the answer as the handler gave it", s.gotten())
 	case !bytes.Equal(s.result.Data, c.Raw):
-		return c.failure(s, "the answer as the handler gave it", "another document")
+		f := c.failure(s, "the answer as the handler gave it, byte for byte", "another document")
+		f.Answer = "data " + shown(s.result.Data)
+		return f
 	}
 	return nil
 }
@@ -105,6 +107,10 @@ func (o *outputs) withheld(c Case, s seen) *Failure {
 	switch {
 	case s.result.OK || e == nil:
 		return c.failure(s, want, "the answer passed")
+	case len(leaks) > 0:
+		f := c.failure(s, want, s.gotten()+", and a value of the answer")
+		f.Leaks = leaks
+		return f
 	case e.Code != envelope.OutputInvalid:
 		return c.failure(s, want, s.gotten())
 	case len(s.result.Data) > 0:
@@ -112,11 +118,7 @@ func (o *outputs) withheld(c Case, s seen) *Failure {
 	case o.in.tool.isCommit() && e.Effect != envelope.EffectDone:
 		return c.failure(s, want+"; effect done", "effect "+string(e.Effect))
 	case !plain(e):
-		return c.failure(s, want, "a message that is not the declared one")
-	case len(leaks) > 0:
-		f := c.failure(s, want, s.gotten())
-		f.Leaks = leaks
-		return f
+		return c.failure(s, want+"; "+declaredMessage(e), s.gotten()+"; "+messageOf(e))
 	}
 	return nil
 }
@@ -137,7 +139,7 @@ func (o *outputs) own(tb testing.TB) *Failure {
 	case r.RequestID == "":
 		return c.failure(s, "a request id", "none")
 	case r.Tool != o.in.tool.Name:
-		return c.failure(s, "an answer in the tool's name", "another name")
+		return c.failure(s, "an answer in the name of "+o.in.tool.Name, "in the name of "+shown([]byte(r.Tool)))
 	case r.OK == (r.Error != nil), r.OK == (len(r.Data) == 0):
 		return c.failure(s, "data or an error", "both, or neither")
 	case r.OK && !o.judge.verdict(r.Data).valid():

@@ -3,7 +3,10 @@ package contracttest
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
+
+	"github.com/toolcontract/toolcontract/redact"
 )
 
 // Report is what a run of the suites came to.
@@ -42,17 +45,21 @@ type Failure struct {
 	Keyword, Field string
 	Want, Got      string
 	HandlerCalls   int
+	Declared       string   // what the schema or the limits say of the keyword
+	Answer         string   // the answer as the model gets it, or its beginning
+	Received       []string // what the handlers got, or its beginning
 	Leaks          []string // sink and form, where a value turned up
 	Sent           string   // the document, or its beginning
 	Steps          []string // what happened before, in order, where a case has more than one call
 	Hint           string
 }
 
-// Err returns nil when everything that was asked for ran and passed. A run in which nothing was executed is an error.
+// Err returns nil when everything that was asked for ran and passed. A run in which nothing was executed is an error. Of
+// failures that say the same of different cases it tells the first, and names some of the others.
 func (r *Report) Err() error {
 	errs := append([]error(nil), r.faults...)
-	for i := range r.Failures {
-		errs = append(errs, errors.New(r.Failures[i].String()))
+	for _, c := range causes(r.Failures) {
+		errs = append(errs, errors.New(c.String()))
 	}
 	if r.Executed == 0 {
 		errs = append(errs, errors.New("contracttest: no case was executed"))
@@ -64,22 +71,34 @@ func (r *Report) Err() error {
 func (f Failure) String() string {
 	var b strings.Builder
 	line := func(name, text string) {
-		if text != "" {
-			fmt.Fprintf(&b, "\n  %-9s %s", name, text)
+		if text == "" {
+			return
+		}
+		for _, part := range strings.Split(text, "\n") {
+			fmt.Fprintf(&b, "\n  %-9s %s", name, redact.Visible(part))
+			name = ""
 		}
 	}
-	b.WriteString(f.Case)
+	b.WriteString(redact.Visible(f.Case))
 	if f.Test != "" {
 		line("run", "go test -run '"+runPattern(f.Test, f.Case)+"'")
 	}
 	line("operator", f.Operator)
-	line("keyword", f.Keyword)
+	if f.Declared == "" {
+		line("keyword", f.Keyword)
+	} else {
+		line("keyword", f.Keyword+", declared "+f.Declared)
+	}
 	if f.Keyword != "" {
 		line("field", quoteField(f.Field))
 	}
 	line("want", f.Want)
 	line("got", f.Got)
+	line("answer", f.Answer)
 	line("handler", calls(f.HandlerCalls))
+	for _, in := range f.Received {
+		line("received", in)
+	}
 	for _, leak := range f.Leaks {
 		line("leaked", leak)
 	}
@@ -99,9 +118,9 @@ func (f Failure) String() string {
 func runPattern(test, name string) string {
 	elems := strings.Split(test+"/"+name, "/")
 	for i := range elems {
-		elems[i] = "^" + elems[i] + "$"
+		elems[i] = "^" + regexp.QuoteMeta(strings.ReplaceAll(elems[i], " ", "_")) + "$"
 	}
-	return strings.Join(elems, "/")
+	return strings.ReplaceAll(strings.Join(elems, "/"), "'", `'\''`)
 }
 
 func quoteField(field string) string {

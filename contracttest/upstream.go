@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"sync"
 
 	"github.com/toolcontract/toolcontract/idem"
@@ -132,9 +133,9 @@ func (u *Upstream) next(op string) Fault {
 		hook()
 	}
 	if f == 0 {
-		told.add("the provider is asked: %s", op)
+		told.add("%s", asked(op))
 	} else {
-		told.add("the provider is asked: %s; fault %s", op, f)
+		told.add("%s; fault %s", asked(op), f)
 	}
 	return f
 }
@@ -171,6 +172,14 @@ func (u *Upstream) all() (n int) {
 		n += k
 	}
 	return n
+}
+
+// asked says what a request to the provider is for.
+func asked(op string) string {
+	if commit, ok := strings.CutSuffix(op, StatusOf("")); ok {
+		return "Status asks the provider what became of " + commit
+	}
+	return "the provider is asked for " + op
 }
 
 // secretInFaults stands in the text of every fault, as credentials do in those of real clients.

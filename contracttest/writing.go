@@ -90,7 +90,7 @@ func lacks(field string) *Failure {
 }
 
 func (a *act) failure(s seen, want string) *Failure {
-	return Case{Keyword: a.w.commit.manifest.Write.Contract, Raw: a.args}.failure(s, want, s.gotten())
+	return Case{Keyword: a.w.commit.manifest.Write.Contract, Raw: a.w.args}.failure(s, want, s.gotten())
 }
 
 type proposalView struct {
