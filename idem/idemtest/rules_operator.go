@@ -302,8 +302,8 @@ func restoredShared(p *play) {
 		cmds  [2]idem.Command
 		holds string // empty: either
 	}
-	all := make([]shared, 0, 8)
-	for i := range 4 { // a store may go through them in any order
+	all := make([]shared, 0, 32)
+	for i := range 16 { // a store may go through them in any order
 		name := fmt.Sprint("open-", i)
 		s := shared{name, [2]idem.Command{on(name, name+"-1"), at(1, on(name, name+"-2"))}, name + "-1"}
 		p.dispatch(s.cmds[0])
