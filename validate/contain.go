@@ -83,10 +83,11 @@ func (c *containment) within(sub, sup []*node) outcome {
 	return out
 }
 
-// holds is within for a question whose answer is yes or no.
-func (c *containment) holds(sub, sup []*node) (bool, int) {
+// holds is within for a question whose answer is yes or no: out, which rests on the answer, rests on its assumptions too.
+func (c *containment) holds(out *outcome, sub, sup []*node) bool {
 	o := c.within(sub, sup)
-	return len(o.breaks) == 0, o.floor
+	out.floor = min(out.floor, o.floor)
+	return len(o.breaks) == 0
 }
 
 func (c *containment) key(list []*node) string {
@@ -317,14 +318,7 @@ func (c *containment) own(sub, s []*node, q *node) outcome {
 
 // conditions compares not, if and dependentSchemas.
 func (c *containment) conditions(out *outcome, sub, s []*node, q *node) {
-	ask := func(sub []*node, sup *node) bool {
-		if sup == nil {
-			return true
-		}
-		ok, floor := c.holds(sub, []*node{sup})
-		out.floor = min(out.floor, floor)
-		return ok
-	}
+	ask := func(sub []*node, sup *node) bool { return sup == nil || c.holds(out, sub, []*node{sup}) }
 	if q.not != nil && !c.disjoint(s, q.not, 0) {
 		out.add(c.differs("", "not", said("not", s...), said("not", q)))
 	}

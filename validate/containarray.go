@@ -26,7 +26,7 @@ func (c *containment) arrays(out *outcome, s []*node, q *node) {
 		out.add(c.differs("", "uniqueItems", strconv.FormatBool(false), strconv.FormatBool(true)))
 	}
 	c.items(out, s, q, longest)
-	if q.contains != nil && !c.finds(s, q, longest) {
+	if q.contains != nil && !c.finds(out, s, q, longest) {
 		out.add(c.differs("", "contains", said("contains", s...), said("contains", q)))
 	}
 }
@@ -76,7 +76,7 @@ func itemSchemas(s []*node, i int) (list []*node) {
 }
 
 // finds reports whether what is found among the items of s is enough, and not too much, for the contains of q.
-func (c *containment) finds(s []*node, q *node, longest int) bool {
+func (c *containment) finds(out *outcome, s []*node, q *node, longest int) bool {
 	least := 1
 	if q.minContains >= 0 {
 		least = q.minContains
@@ -92,10 +92,10 @@ func (c *containment) finds(s []*node, q *node, longest int) bool {
 			own = n.minContains
 		}
 		if !enough && own >= least {
-			enough, _ = c.holds([]*node{n.contains}, []*node{q.contains})
+			enough = c.holds(out, []*node{n.contains}, []*node{q.contains})
 		}
 		if !few && n.maxContains >= 0 && n.maxContains <= q.maxContains {
-			few, _ = c.holds([]*node{q.contains}, []*node{n.contains})
+			few = c.holds(out, []*node{q.contains}, []*node{n.contains})
 		}
 	}
 	return enough && few

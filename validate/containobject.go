@@ -242,9 +242,7 @@ func (c *containment) propertyNames(out *outcome, s []*node, q *node, names name
 				named.pattern = k.pattern
 				sub = append(sub, named)
 			}
-			ok, floor := c.holds(sub, []*node{q.propertyNames})
-			out.floor = min(out.floor, floor)
-			fits = fits && ok
+			fits = c.holds(out, sub, []*node{q.propertyNames}) && fits
 		}
 	}
 	if !fits {
