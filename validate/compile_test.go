@@ -214,3 +214,17 @@ func TestTheGeneralValidatorDecidesBesideOurs(t *testing.T) {
 	requireRefusal(t, s.Check([]byte(`{"a":1,"a":1}`), validate.Limits{}), "DUPLICATE_MEMBER", "a", "")
 	requireRefusal(t, s.Check([]byte(`{"c":1}`), validate.Limits{}), "UNKNOWN_FIELD", "c", "additionalProperties")
 }
+
+// TestTheGeneralValidatorReadsTheDotAsBothDialectsDo: what the two disagree about would be refused without a reason.
+func TestTheGeneralValidatorReadsTheDotAsBothDialectsDo(t *testing.T) {
+	t.Parallel()
+	texts, err := validate.Compile([]byte(`{"type":"string","maxLength":9,"not":{"pattern":"^.$"}}`))
+	require.NoError(t, err)
+	names, err := validate.Compile([]byte(`{"type":"object","patternProperties":{"^.$":{"type":"null"}},"additionalProperties":{"type":"integer"},"maxProperties":3,"not":{"required":["b"]}}`))
+	require.NoError(t, err)
+	for _, terminator := range []string{`\u2028`, `\u2029`, `\r`, `\n`} {
+		require.NoError(t, texts.Check([]byte(`"`+terminator+`"`), validate.Limits{}), terminator)
+		require.NoError(t, names.Check([]byte(`{"`+terminator+`":1,"a":null}`), validate.Limits{}), terminator)
+	}
+	requireRule(t, texts.Check([]byte(`"x"`), validate.Limits{}), "", "not")
+}

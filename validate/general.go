@@ -1,7 +1,6 @@
 package validate
 
 import (
-	"bytes"
 	"fmt"
 	"maps"
 	"slices"
@@ -14,7 +13,7 @@ import (
 // reading of the schema: a document must pass both, as far as it is small enough for this one.
 type general struct{ schema *jsonschema.Schema }
 
-func newGeneral(doc []byte) (*general, error) {
+func newGeneral(root *node) (*general, error) {
 	c := jsonschema.NewCompiler()
 	clear(c.Loaders) // nothing is fetched, at compile time or later
 	clear(c.Decoders)
@@ -26,7 +25,7 @@ func newGeneral(doc []byte) (*general, error) {
 		}, "string")
 	}
 	c.SetAssertFormat(true)
-	s, err := c.Compile(bytes.Clone(doc))
+	s, err := c.Compile(newDialectWriter(root).schema(nil, root.source))
 	if err != nil {
 		return nil, fmt.Errorf("the general validator does not take the schema: %w", err)
 	}

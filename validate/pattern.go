@@ -8,6 +8,7 @@ import (
 // pattern is a regular expression of the part that RE2 and ECMA-262 read alike.
 type pattern struct {
 	source string
+	read   string   // as RE2 has to be given it, to mean the same
 	loops  segments // nil: of another kind
 	fast   *automaton
 	max    int // the longest match in code points of an anchored pattern; unset: no bound
@@ -34,7 +35,7 @@ func compilePattern(source string) (*pattern, error) {
 	if !fast.matchesAnything() {
 		return nil, errors.New("matches no text at all")
 	}
-	return &pattern{source: source, loops: newSegments(tree), fast: fast, max: longest(tree), min: least(tree)}, nil
+	return &pattern{source: source, read: read, loops: newSegments(tree), fast: fast, max: longest(tree), min: least(tree)}, nil
 }
 
 // longest returns how many code points a text can have that matches an expression anchored at both ends.

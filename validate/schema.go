@@ -112,7 +112,7 @@ func finish(root *node, raw []byte, o options) (*Schema, error) {
 	if repeats := chainLength(root); repeats > maxWithin {
 		return nil, fmt.Errorf("the schema applies itself so often to what is within one another that a document could ask for more than %d checks", maxWithin)
 	}
-	g, err := newGeneral(s.document)
+	g, err := newGeneral(root)
 	if err != nil {
 		return nil, err
 	}
