@@ -79,7 +79,12 @@ func ClassOf(f reflect.StructField) (Class, error) {
 		}
 	}
 	t := f.Type
+	met := map[reflect.Type]bool{} // a list may hold itself
 	for _, secret := SecretType(t); !secret; _, secret = SecretType(t) {
+		if met[t] {
+			return declared, nil
+		}
+		met[t] = true
 		switch t.Kind() {
 		case reflect.Pointer, reflect.Slice, reflect.Array, reflect.Map:
 			t = t.Elem()

@@ -1,14 +1,17 @@
 package validate
 
 import (
+	"cmp"
 	"encoding/json"
 	"encoding/json/jsontext"
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 	"uuid"
 
 	"github.com/invopop/jsonschema"
@@ -64,7 +67,7 @@ func (d *deriver) fail(where, format string, args ...any) {
 
 // whole makes the schema of one type; named composite types within it become references.
 func (d *deriver) whole(t reflect.Type, where string) *jsonschema.Schema {
-	if why := refused(t); why != "" {
+	if why := cmp.Or(endless(t), refused(t)); why != "" {
 		d.fail(where, "%s", why)
 		return &jsonschema.Schema{}
 	}
@@ -157,6 +160,9 @@ func fixed(t reflect.Type) *jsonschema.Schema {
 	if s := known(t); s != nil {
 		return s
 	}
+	if promotes(t) != nil {
+		return &jsonschema.Schema{} // refused, and not asked: what it embeds may be nil
+	}
 	h, ok := reflect.Zero(t).Interface().(hooker)
 	if !ok {
 		return nil
@@ -205,10 +211,18 @@ func misplacedValues(t reflect.Type) string {
 	return ""
 }
 
-// values refuses an enumeration without values, which would admit nothing, or all, as the reader likes.
+// values refuses an enumeration without values, which would admit nothing, or all, as the reader likes, and values that
+// no document can hold.
 func (d *deriver) values(t reflect.Type, s *jsonschema.Schema, where string) {
-	if _, ok := reflect.Zero(t).Interface().(Enumerated); ok && len(s.Enum) == 0 {
+	e, ok := reflect.Zero(t).Interface().(Enumerated)
+	if !ok {
+		return
+	}
+	if len(s.Enum) == 0 {
 		d.fail(where, "%s lists no values", t)
+	}
+	if slices.ContainsFunc(e.Values(), func(v string) bool { return !utf8.ValidString(v) }) {
+		d.fail(where, "%s lists a value that is not UTF-8", t)
 	}
 }
 

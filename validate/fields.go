@@ -44,6 +44,7 @@ func (d *deriver) walk(t reflect.Type, where string, index []int, list *[]field,
 		at := append(slices.Clone(index), i)
 		switch {
 		case f.Tag.Get("json") == "-":
+			d.tagKeys(f.Tag, envelope.Member(where, f.Name))
 		case f.Anonymous && name == "":
 			d.embedded(f, where, at, list, open)
 		case !f.IsExported():
@@ -59,8 +60,14 @@ func (d *deriver) walk(t reflect.Type, where string, index []int, list *[]field,
 // embedded inlines an embedded struct, as encoding/json does.
 func (d *deriver) embedded(f reflect.StructField, where string, at []int, list *[]field, open map[reflect.Type]bool) {
 	path := envelope.Member(where, f.Name)
+	d.tagKeys(f.Tag, path)
 	if _, ok := f.Tag.Lookup("redact"); ok {
 		d.fail(path, "an embedded field has no redact tag: it would bind none of its members; give each its own, or name the field in a json tag")
+	}
+	for _, key := range [...]string{"jsonschema", "lint"} {
+		if _, ok := f.Tag.Lookup(key); ok {
+			d.fail(path, "the tag %q of an embedded struct would be passed over; its fields have tags of their own", key)
+		}
 	}
 	switch {
 	case f.Type.Kind() == reflect.Pointer:
@@ -89,6 +96,10 @@ func (d *deriver) field(f reflect.StructField, name, opts, where string, at []in
 	path := envelope.Member(where, name)
 	if !envelope.Showable(name) {
 		d.fail(envelope.Member(where, f.Name), "a member name must match ^[A-Za-z_][A-Za-z0-9_-]{0,63}$, since places are shown")
+	}
+	if why := endless(f.Type); why != "" {
+		d.fail(path, "%s", why)
+		return
 	}
 	out := field{name: name, where: path, typ: f.Type, index: at}
 	optional := d.options(opts, path)
@@ -131,6 +142,9 @@ func (d *deriver) options(opts, path string) (optional bool) {
 // would be derived from them are the danger: the schema would promise one form and the wire carry another.
 func refused(t reflect.Type) string {
 	if _, ok := redact.SecretType(t); ok {
+		if embeds(t) {
+			return t.String() + " embeds a redact.Secret, which would be all that is written of it; give the secret a field of its own"
+		}
 		return refused(bare(t))
 	}
 	if known(t) != nil {
@@ -147,6 +161,8 @@ func refused(t reflect.Type) string {
 		return why
 	}
 	switch {
+	case promotes(t) != nil:
+		return t.String() + " embeds " + promotes(t).String() + ", whose JSONSchema would be all that is said of it; give that a field of its own"
 	case t.Kind() == reflect.Pointer:
 		return "a pointer here would be written as null when it is nil"
 	case !t.Implements(hook) && reflect.PointerTo(t).Implements(hook):
@@ -161,6 +177,47 @@ func refused(t reflect.Type) string {
 	return refusedKind(t)
 }
 
+// endless says that a type, or what its lists and maps hold, points to itself, "" where none does: a walk that follows
+// pointers would not come back.
+func endless(t reflect.Type) string {
+	for met := map[reflect.Type]bool{}; !met[t]; t = t.Elem() {
+		met[t] = true
+		switch t = bare(t); t.Kind() {
+		case reflect.Pointer:
+			return t.String() + " points to itself"
+		case reflect.Slice, reflect.Array, reflect.Map:
+		default:
+			return ""
+		}
+	}
+	return ""
+}
+
+// embeds reports whether a struct embeds anything: its methods may be another type's.
+func embeds(t reflect.Type) bool {
+	for f := range t.Fields() {
+		if f.Anonymous {
+			return true
+		}
+	}
+	return false
+}
+
+// promotes returns the embedded type whose JSONSchema is, or may be, the one that a struct has: reflection does not tell a
+// method that is promoted from one that is written. It is nil where there is none.
+func promotes(t reflect.Type) reflect.Type {
+	if t.Kind() != reflect.Struct {
+		return nil
+	}
+	hook := reflect.TypeFor[hooker]()
+	for f := range t.Fields() {
+		if f.Anonymous && (f.Type.Implements(hook) || reflect.PointerTo(f.Type).Implements(hook)) {
+			return f.Type
+		}
+	}
+	return nil
+}
+
 func implements(t reflect.Type, methods ...string) bool {
 	for _, m := range methods {
 		if _, ok := reflect.PointerTo(t).MethodByName(m); ok {
@@ -170,14 +227,19 @@ func implements(t reflect.Type, methods ...string) bool {
 	return false
 }
 
-// bare returns the type whose form is written: through a pointer, and what a redact.Secret hides.
+// maxPointers is how many pointers and secrets stand around a type before they are followed no more: a type may point to
+// itself.
+const maxPointers = 32
+
+// bare returns the type whose form is written: through a pointer, and what a redact.Secret hides. Of a type that points to
+// itself it returns a pointer, which is refused.
 func bare(t reflect.Type) reflect.Type {
-	for {
-		if of, ok := redact.SecretType(t); ok {
+	for n := 0; ; n++ {
+		if of, ok := redact.SecretType(t); ok && !embeds(t) {
 			t = of
 			continue
 		}
-		if t.Kind() != reflect.Pointer {
+		if t.Kind() != reflect.Pointer || n >= maxPointers {
 			return t
 		}
 		t = t.Elem()

@@ -4,18 +4,22 @@ import (
 	"fmt"
 	"math/big"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 )
 
-// tagKeys refuses a struct tag that is malformed, and keys that are one of ours misspelt: both would be passed over in
+// tagKeys refuses a struct tag that is malformed, keys of ours that stand twice, and keys that are one of ours misspelt: all would be passed over in
 // silence, and a rule that the author believes in would be nobody's.
 func (d *deriver) tagKeys(tag reflect.StructTag, path string) {
 	keys, ok := keysOf(string(tag))
 	if !ok {
 		d.fail(path, "the struct tag is malformed: key:\"value\" pairs, with one space between two")
 	}
-	for _, key := range keys {
+	for i, key := range keys {
+		if slices.Contains(keys[:i], key) && (key == "json" || key == "redact" || key == "lint" || strings.HasPrefix(key, "jsonschema")) {
+			d.fail(path, "the tag key %q stands twice, and the first alone is read", key)
+		}
 		for _, ours := range [...]string{"json", "jsonschema", "redact", "lint"} {
 			if key != ours && (strings.EqualFold(key, ours) || !knownKey(key) && distance(key, ours) <= 1+len(ours)/8) {
 				d.fail(path, "the tag key %q is %q misspelt", key, ours)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/invopop/jsonschema"
 
@@ -47,6 +48,10 @@ func (d *deriver) tags(f reflect.StructField, path string) tags {
 	}
 	raw, ok := f.Tag.Lookup("jsonschema")
 	if !ok || raw == "-" {
+		return t
+	}
+	if !utf8.ValidString(raw) {
+		d.fail(path, "the jsonschema tag is not UTF-8")
 		return t
 	}
 	allowed := keywordsFor(f.Type)
@@ -156,7 +161,7 @@ func numeric() []string {
 // tagValue refuses values that the reflector would drop in silence.
 func tagValue(t reflect.Type, name, text string) error {
 	scalar := bare(t)
-	for scalar.Kind() == reflect.Slice || scalar.Kind() == reflect.Array {
+	for scalar.Name() == "" && (scalar.Kind() == reflect.Slice || scalar.Kind() == reflect.Array) { // a named one may hold itself
 		scalar = bare(scalar.Elem())
 	}
 	switch name {
