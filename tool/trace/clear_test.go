@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/toolcontract/toolcontract/envelope"
 	"github.com/toolcontract/toolcontract/tool"
 	"github.com/toolcontract/toolcontract/tool/trace"
 )
@@ -62,4 +63,29 @@ func TestNamesOfAnyScriptGo(t *testing.T) {
 		require.NotContains(t, text, name)
 	}
 	require.Contains(t, text, "In Idaho; Evening.", "part of another word is another word")
+}
+
+// A provider's receipt goes from the exchange, and wherever a note tells of it.
+func TestAReceiptGoes(t *testing.T) {
+	t.Parallel()
+	rec, err := trace.NewRecorder(trace.Config{Now: func() time.Time { return epoch }})
+	require.NoError(t, err)
+	h := newHouse(t, func(c *tool.Config) error { rec.Wire(c); return nil }, func(*registry) []tool.Definition {
+		return []tool.Definition{tool.Tool[struct{}, struct{}]{
+			Spec: tool.Spec{Name: "ask", Version: 1, Description: "Ask.", Timeout: time.Second},
+			Handle: func(ctx context.Context, _ tool.Caller, _ struct{}) (struct{}, error) {
+				return trace.Do(ctx, "other.system", struct{}{}, func(context.Context) (struct{}, error) {
+					return struct{}{}, envelope.Running("rcpt_brandvold_77")
+				})
+			},
+		}}
+	}, "ask_v1")
+	run, err := rec.Run(h.run)
+	require.NoError(t, err)
+	run.Call(t.Context(), call("ask_v1", `{}`))
+	require.NoError(t, rec.Note(run.ID(), trace.Answer, "It runs as rcpt_brandvold_77."))
+	var file bytes.Buffer
+	require.NoError(t, rec.Save(&file, run.ID()))
+	require.Contains(t, file.String(), `"receipt":"`)
+	require.NotContains(t, file.String(), "brandvold")
 }
