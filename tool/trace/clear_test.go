@@ -45,10 +45,10 @@ func TestNamesOfAnyScriptGo(t *testing.T) {
 	} {
 		require.Error(t, run.Call(t.Context(), call("get_guest_v1", refused)).Err())
 	}
-	for _, name := range []string{"山田", "Ida", "Eve"} {
+	for _, name := range []string{"山田", "山田太郎", "Ida", "Eve"} {
 		require.NoError(t, run.Call(t.Context(), call("get_guest_v1", `{"id":"a1","name":"`+name+`"}`)).Err())
 	}
-	require.NoError(t, rec.Note(run.ID(), trace.Answer, "Ida and お客様山田様 met Eve. In Idaho; Evening."))
+	require.NoError(t, rec.Note(run.ID(), trace.Answer, "Ida and お客様山田様 and 山田太郎 met Eve. In Idaho; Evening."))
 	var file bytes.Buffer
 	require.NoError(t, rec.Save(&file, run.ID()))
 	text := file.String()
@@ -59,7 +59,7 @@ func TestNamesOfAnyScriptGo(t *testing.T) {
 		require.NoError(t, err)
 		text += string(doc)
 	}
-	for _, name := range []string{"山", "田", "東", "ладими", "мир", "üller", "ö", "Петр", "Ida and", "Eve."} {
+	for _, name := range []string{"山", "田", "太郎", "東", "ладими", "мир", "üller", "ö", "Петр", "Ida and", "Eve."} {
 		require.NotContains(t, text, name)
 	}
 	require.Contains(t, text, "In Idaho; Evening.", "part of another word is another word")

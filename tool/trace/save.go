@@ -372,17 +372,19 @@ func (s *saving) note(text string) string {
 			words = append(words, value)
 		}
 	}
-	slices.Sort(words)
+	slices.SortFunc(words, longestFirst)
 	for _, w := range words { // first: a stand-in is no place to look for them
 		text = s.word(text, w)
 	}
-	slices.SortFunc(values, func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b)) })
+	slices.SortFunc(values, longestFirst)
 	pairs := make([]string, 0, 2*len(values))
 	for _, v := range values {
 		pairs = append(pairs, v, s.standIns.of(v))
 	}
 	return strings.NewReplacer(pairs...).Replace(text)
 }
+
+func longestFirst(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b)) }
 
 // word replaces a short value where it stands by itself.
 func (s *saving) word(text, value string) string {
