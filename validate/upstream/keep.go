@@ -59,7 +59,7 @@ const (
 // carries reports whether a document that would pass holds a credential: whole, without its scheme ("Bearer"), or what
 // Basic makes of a name and a password (RFC 7617), as bytes or in what its strings say.
 func carries(doc []byte, secrets []Credential) bool {
-	var words []string
+	words := make([]string, 0, 3*len(secrets))
 	for _, s := range secrets {
 		words = append(words, wordsOf(s.Value.Reveal())...)
 	}
