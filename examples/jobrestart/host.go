@@ -28,6 +28,7 @@ type host struct {
 	approvals  approval.Store
 	dispatcher *tool.Dispatcher
 	run        caller
+	uncached   bool // a recorded run
 }
 
 // caller makes calls: a run, or what records one.
@@ -47,6 +48,7 @@ func lead() approval.Principal {
 type setup struct {
 	definitions func(defs []tool.Definition)
 	wire        func(cfg *tool.Config) error
+	recorded    bool // no cache stands between the run and jobctl
 }
 
 // newHost starts the tools with one run.
@@ -65,6 +67,7 @@ func newHost(with ...setup) (*host, error) {
 	}
 	defs := []tool.Definition{j.getRun(), j.jobRestart()}
 	for _, s := range with {
+		h.uncached = h.uncached || s.recorded
 		if s.definitions != nil {
 			s.definitions(defs)
 		}

@@ -79,7 +79,7 @@ func record(t *testing.T, file io.Writer) {
 		Canaries: canaries, Key: bytes.Repeat([]byte{1}, 32), Now: func() time.Time { return h.clock.now() },
 	})
 	require.NoError(t, err)
-	h, err = newHost(setup{wire: func(cfg *tool.Config) error { rec.Wire(cfg); return nil }})
+	h, err = newHost(setup{recorded: true, wire: func(cfg *tool.Config) error { rec.Wire(cfg); return nil }})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, h.close(t.Context())) })
 	h.run, err = rec.Run(plain(t, h.run))
