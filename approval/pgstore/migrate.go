@@ -9,8 +9,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/toolcontract/toolcontract/internal/pgmigrate"
 )
 
 //go:embed migrations/*.sql
@@ -55,6 +56,14 @@ const migrationTable = `CREATE TABLE IF NOT EXISTS approval_schema (
     applied_at timestamptz NOT NULL DEFAULT now()
 )`
 
+func tables(steps []Migration) pgmigrate.Tables {
+	t := pgmigrate.Tables{Lock: migrationLock, Counter: "approval_schema", Make: migrationTable, Later: laterSchema}
+	for _, m := range steps {
+		t.Scripts = append(t.Scripts, pgmigrate.Script{SQL: m.SQL, Name: m.Name})
+	}
+	return t
+}
+
 // Migrate applies the steps that are missing, all in one transaction, under an advisory lock: many processes may call
 // it at once. It needs a role that may create tables in the first schema of the pool's search_path, and such a role
 // owns them. A schema of a later version of this package is an error.
@@ -63,30 +72,7 @@ func Migrate(ctx context.Context, pool *pgxpool.Pool) error {
 	if err != nil {
 		return err
 	}
-	err = pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error {
-		for _, statement := range []string{migrationLock, migrationTable} {
-			if _, err := tx.Exec(ctx, statement); err != nil {
-				return err
-			}
-		}
-		have, err := schemaVersion(ctx, tx)
-		if err != nil {
-			return err
-		}
-		if have > len(steps) {
-			return laterSchema(have, len(steps))
-		}
-		for _, m := range steps[have:] {
-			if _, err := tx.Exec(ctx, m.SQL); err != nil {
-				return fmt.Errorf("version %d: %w", m.Version, err)
-			}
-			if _, err := tx.Exec(ctx, `INSERT INTO approval_schema (version, name) VALUES ($1, $2)`, m.Version, m.Name); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	if err != nil {
+	if err := tables(steps).Run(ctx, pool); err != nil {
 		return fmt.Errorf("pgstore: migrate: %w", err)
 	}
 	return nil
@@ -94,14 +80,4 @@ func Migrate(ctx context.Context, pool *pgxpool.Pool) error {
 
 func laterSchema(have, known int) error {
 	return fmt.Errorf("the database has schema version %d, this package knows %d", have, known)
-}
-
-type rower interface {
-	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
-}
-
-func schemaVersion(ctx context.Context, q rower) (int, error) {
-	var version int
-	err := q.QueryRow(ctx, `SELECT coalesce(max(version), 0) FROM approval_schema`).Scan(&version)
-	return version, err
 }

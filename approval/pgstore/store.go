@@ -13,7 +13,6 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/toolcontract/toolcontract/approval"
-	"github.com/toolcontract/toolcontract/internal/pghint"
 	"github.com/toolcontract/toolcontract/redact"
 )
 
@@ -42,10 +41,10 @@ func New(ctx context.Context, pool *pgxpool.Pool, sealer redact.Sealer) (*Store,
 	if err != nil {
 		return nil, err
 	}
-	have, err := schemaVersion(ctx, pool)
+	have, err := tables(steps).Version(ctx, pool)
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("pgstore: read the schema's version: %w", pghint.Tables(err))
+		return nil, fmt.Errorf("pgstore: read the schema's version: %w", err)
 	case have > len(steps):
 		return nil, fmt.Errorf("pgstore: %w", laterSchema(have, len(steps)))
 	case have < len(steps):

@@ -7,8 +7,9 @@ import (
 	"io/fs"
 	"strings"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/toolcontract/toolcontract/internal/pgmigrate"
 )
 
 //go:embed schema/*.sql
@@ -38,51 +39,32 @@ func scripts() ([]string, error) {
 	return all, nil
 }
 
-// migrationLock is the number of the advisory lock: any, but everybody's.
-const migrationLock = 7_035_621_904_418
+// tables are the ledger's. The lock's number is any, but everybody's.
+func tables() (pgmigrate.Tables, error) {
+	all, err := scripts()
+	t := pgmigrate.Tables{
+		Lock: "SELECT pg_advisory_xact_lock(7035621904418)", Counter: "ledger_schema",
+		Make: "CREATE TABLE IF NOT EXISTS ledger_schema (version integer NOT NULL)",
+		Later: func(have, known int) error {
+			return fmt.Errorf("the tables are of version %d, this library knows %d", have, known)
+		},
+	}
+	for _, script := range all {
+		t.Scripts = append(t.Scripts, pgmigrate.Script{SQL: script})
+	}
+	return t, err
+}
 
 // Migrate brings the tables in the first schema of the search_path up to date, in one transaction. Of many processes at
 // once one does it, the others wait. It makes the role toolcontract_worker where there is none, and then needs the right
 // to.
 func Migrate(ctx context.Context, pool *pgxpool.Pool) error {
-	all, err := scripts()
-	if err != nil {
-		return fmt.Errorf("pgledger: migrate: %w", err)
+	t, err := tables()
+	if err == nil {
+		err = t.Run(ctx, pool)
 	}
-	err = pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock($1)", migrationLock); err != nil {
-			return err
-		}
-		if _, err := tx.Exec(ctx, "CREATE TABLE IF NOT EXISTS ledger_schema (version integer NOT NULL)"); err != nil {
-			return err
-		}
-		version, err := version(ctx, tx)
-		if err != nil {
-			return err
-		}
-		if version > len(all) {
-			return fmt.Errorf("the tables are of version %d, this library knows %d", version, len(all))
-		}
-		for i, script := range all[version:] {
-			if _, err := tx.Exec(ctx, script); err != nil {
-				return err
-			}
-			if _, err := tx.Exec(ctx, "INSERT INTO ledger_schema VALUES ($1)", version+i+1); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
 	if err != nil {
 		return fmt.Errorf("pgledger: migrate: %w", err)
 	}
 	return nil
-}
-
-func version(ctx context.Context, q interface {
-	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
-},
-) (v int, err error) {
-	err = q.QueryRow(ctx, "SELECT coalesce(max(version), 0) FROM ledger_schema").Scan(&v)
-	return v, err
 }

@@ -12,7 +12,6 @@ import (
 
 	"github.com/toolcontract/toolcontract/idem"
 	"github.com/toolcontract/toolcontract/idem/internal/stored"
-	"github.com/toolcontract/toolcontract/internal/pghint"
 	"github.com/toolcontract/toolcontract/redact"
 )
 
@@ -59,16 +58,16 @@ func open(ctx context.Context, pool *pgxpool.Pool, cfg Config, clock string) (*L
 	if cfg.Sealer == nil {
 		return nil, errors.New("pgledger: no sealer: redact.Plain() is one that seals nothing")
 	}
-	all, err := scripts()
+	t, err := tables()
 	if err != nil {
 		return nil, fmt.Errorf("pgledger: open: %w", err)
 	}
-	have, err := version(ctx, pool)
+	have, err := t.Version(ctx, pool)
 	if err != nil {
-		return nil, fmt.Errorf("pgledger: open: %w", pghint.Tables(err))
+		return nil, fmt.Errorf("pgledger: open: %w", err)
 	}
-	if have != len(all) {
-		return nil, fmt.Errorf("pgledger: open: the tables are of version %d, this library's of %d: run Migrate", have, len(all))
+	if have != len(t.Scripts) {
+		return nil, fmt.Errorf("pgledger: open: the tables are of version %d, this library's of %d: run Migrate", have, len(t.Scripts))
 	}
 	var schema string
 	if err := pool.QueryRow(ctx, "SELECT current_schema()").Scan(&schema); err != nil {

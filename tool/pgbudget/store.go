@@ -11,7 +11,6 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/toolcontract/toolcontract/envelope"
-	"github.com/toolcontract/toolcontract/internal/pghint"
 	"github.com/toolcontract/toolcontract/tool"
 )
 
@@ -69,12 +68,13 @@ func Open(ctx context.Context, pool *pgxpool.Pool, cfg Config) (*Store, error) {
 	if cfg.Now == nil {
 		cfg.Now = time.Now //nolint:forbidigo // the documented default
 	}
-	have, err := schemaVersion(ctx, pool)
+	t := tables()
+	have, err := t.Version(ctx, pool)
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("pgbudget: open: %w", pghint.Tables(err))
-	case have != version:
-		return nil, fmt.Errorf("pgbudget: open: the tables are of version %d, this library's of %d: run Migrate", have, version)
+		return nil, fmt.Errorf("pgbudget: open: %w", err)
+	case have != len(t.Scripts):
+		return nil, fmt.Errorf("pgbudget: open: the tables are of version %d, this library's of %d: run Migrate", have, len(t.Scripts))
 	}
 	life, stop := context.WithCancel(context.WithoutCancel(ctx))
 	s := &Store{pool: pool, cfg: cfg, holder: uuid.NewV7(), stop: stop, places: map[placeKey][]uuid.UUID{}}
