@@ -13,6 +13,8 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
+	"github.com/toolcontract/toolcontract/internal/pgtest/pgxtest"
+
 	"github.com/toolcontract/toolcontract/approval"
 	"github.com/toolcontract/toolcontract/approval/pgstore"
 	"github.com/toolcontract/toolcontract/internal/pgtest"
@@ -262,7 +264,7 @@ func TestRowLevelSecurity(t *testing.T) {
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), time.Minute)
 		defer cancel()
-		require.NoError(t, exec(ctx, dsn, `DROP OWNED BY `+role+`; DROP ROLE `+role))
+		require.NoError(t, pgxtest.Exec(ctx, dsn, `DROP OWNED BY `+role+`; DROP ROLE `+role))
 	})
 	_, err := pool.Exec(t.Context(), `GRANT USAGE ON SCHEMA `+schema+` TO `+role)
 	require.NoError(t, err)

@@ -3,15 +3,15 @@ package pgstore_test
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
+
+	"github.com/toolcontract/toolcontract/internal/pgtest/pgxtest"
 
 	"github.com/toolcontract/toolcontract/approval"
 	"github.com/toolcontract/toolcontract/approval/approvaltest"
@@ -24,15 +24,6 @@ import (
 func TestMain(m *testing.M) {
 	proctest.Main(child)
 	os.Exit(m.Run())
-}
-
-func exec(ctx context.Context, dsn, sql string) error {
-	c, err := pgx.Connect(ctx, dsn)
-	if err != nil {
-		return err
-	}
-	_, err = c.Exec(ctx, sql)
-	return errors.Join(err, c.Close(ctx))
 }
 
 func sealer() (redact.Sealer, error) {
@@ -56,7 +47,7 @@ func connect(t *testing.T, dsn string, change ...func(*pgxpool.Config)) *pgxpool
 // database returns a migrated schema of the test's own.
 func database(t *testing.T) (dsn string, pool *pgxpool.Pool) {
 	t.Helper()
-	dsn = pgtest.Schema(t, exec)
+	dsn = pgtest.Schema(t, pgxtest.Exec)
 	pool = connect(t, dsn)
 	require.NoError(t, pgstore.Migrate(t.Context(), pool))
 	return dsn, pool
@@ -187,7 +178,7 @@ func TestStore(t *testing.T) {
 
 func TestNewRefuses(t *testing.T) {
 	t.Parallel()
-	pool := connect(t, pgtest.Schema(t, exec))
+	pool := connect(t, pgtest.Schema(t, pgxtest.Exec))
 	_, err := pgstore.New(t.Context(), nil, redact.Plain())
 	require.ErrorContains(t, err, "no pool")
 	_, err = pgstore.New(t.Context(), pool, nil)
@@ -211,7 +202,7 @@ func TestNewRefuses(t *testing.T) {
 
 func TestMigrateTogether(t *testing.T) {
 	t.Parallel()
-	pool := connect(t, pgtest.Schema(t, exec))
+	pool := connect(t, pgtest.Schema(t, pgxtest.Exec))
 	steps, err := pgstore.Migrations()
 	require.NoError(t, err)
 	errs := make(chan error)

@@ -11,6 +11,8 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
+	"github.com/toolcontract/toolcontract/internal/pgtest/pgxtest"
+
 	"github.com/toolcontract/toolcontract/idem"
 	"github.com/toolcontract/toolcontract/idem/pgledger"
 	"github.com/toolcontract/toolcontract/internal/pgtest"
@@ -22,7 +24,7 @@ const clients = 16
 
 func bench(b *testing.B) (*pgxpool.Pool, *pgledger.Ledger) {
 	b.Helper()
-	cfg, err := pgxpool.ParseConfig(pgtest.Schema(b, run))
+	cfg, err := pgxpool.ParseConfig(pgtest.Schema(b, pgxtest.Exec))
 	require.NoError(b, err)
 	cfg.MaxConns = clients
 	pool, err := pgxpool.NewWithConfig(b.Context(), cfg)

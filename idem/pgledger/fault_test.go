@@ -10,6 +10,8 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
+	"github.com/toolcontract/toolcontract/internal/pgtest/pgxtest"
+
 	"github.com/toolcontract/toolcontract/idem"
 )
 
@@ -240,7 +242,7 @@ func TestConnectionsAreTerminated(t *testing.T) {
 			case <-stop:
 				return
 			default:
-				_ = run(context.Background(), s.dsn, "SELECT pg_terminate_backend(a.pid) FROM pg_stat_activity a WHERE pid <> pg_backend_pid() AND query LIKE '%agent_command%' AND datname = current_database() AND EXISTS (SELECT FROM pg_locks k JOIN pg_class c ON c.oid = k.relation WHERE k.pid = a.pid AND c.relnamespace = current_schema()::regnamespace)")
+				_ = pgxtest.Exec(context.Background(), s.dsn, "SELECT pg_terminate_backend(a.pid) FROM pg_stat_activity a WHERE pid <> pg_backend_pid() AND query LIKE '%agent_command%' AND datname = current_database() AND EXISTS (SELECT FROM pg_locks k JOIN pg_class c ON c.oid = k.relation WHERE k.pid = a.pid AND c.relnamespace = current_schema()::regnamespace)")
 			}
 		}
 	}()

@@ -10,6 +10,8 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
+	"github.com/toolcontract/toolcontract/internal/pgtest/pgxtest"
+
 	"github.com/toolcontract/toolcontract/idem"
 	"github.com/toolcontract/toolcontract/idem/idemtest"
 	"github.com/toolcontract/toolcontract/idem/pgledger"
@@ -22,17 +24,6 @@ func sealer(t *testing.T) redact.Sealer {
 	s, err := redact.NewSealer(redact.Key{ID: "k1", Secret: bytes.Repeat([]byte{7}, 32)})
 	require.NoError(t, err)
 	return s
-}
-
-// run is pgtest's way to the server.
-func run(ctx context.Context, dsn, sql string) error {
-	conn, err := pgx.Connect(ctx, dsn)
-	if err != nil {
-		return err
-	}
-	defer conn.Close(ctx) //nolint:errcheck // a test's
-	_, err = conn.Exec(ctx, sql)
-	return err
 }
 
 // server is a schema with the ledger's tables.
@@ -48,7 +39,7 @@ type server struct {
 
 func newServer(t *testing.T) *server {
 	t.Helper()
-	s := &server{t: t, dsn: pgtest.Schema(t, run), cfg: pgledger.Config{Sealer: sealer(t)}, size: 4}
+	s := &server{t: t, dsn: pgtest.Schema(t, pgxtest.Exec), cfg: pgledger.Config{Sealer: sealer(t)}, size: 4}
 	pool := s.pool("")
 	s.all, s.hands = nil, pool
 	t.Cleanup(func() { s.shut(); pool.Close() })
@@ -96,7 +87,7 @@ func (s *server) shut() {
 
 func (s *server) exec(sql string) {
 	s.t.Helper()
-	require.NoError(s.t, run(s.t.Context(), s.dsn, sql))
+	require.NoError(s.t, pgxtest.Exec(s.t.Context(), s.dsn, sql))
 }
 
 func (s *server) advance(d time.Duration) {

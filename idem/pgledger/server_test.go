@@ -11,6 +11,8 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
+	"github.com/toolcontract/toolcontract/internal/pgtest/pgxtest"
+
 	"github.com/toolcontract/toolcontract/idem"
 	"github.com/toolcontract/toolcontract/idem/pgledger"
 	"github.com/toolcontract/toolcontract/internal/pgtest"
@@ -19,7 +21,7 @@ import (
 
 func TestMigrate(t *testing.T) {
 	t.Parallel()
-	s := &server{t: t, dsn: pgtest.Schema(t, run), size: 4, cfg: pgledger.Config{Sealer: redact.Plain()}}
+	s := &server{t: t, dsn: pgtest.Schema(t, pgxtest.Exec), size: 4, cfg: pgledger.Config{Sealer: redact.Plain()}}
 	t.Cleanup(s.shut)
 	pool := s.pool("")
 	_, err := pgledger.Open(t.Context(), pool, s.cfg)
@@ -56,7 +58,7 @@ func (s *server) role(grant string) string {
 	name := fmt.Sprintf("tc_test_%d", rand.Uint64())
 	s.exec("CREATE ROLE " + name)
 	s.t.Cleanup(func() {
-		require.NoError(s.t, run(context.WithoutCancel(s.t.Context()), s.dsn, "DROP OWNED BY "+name+"; DROP ROLE "+name))
+		require.NoError(s.t, pgxtest.Exec(context.WithoutCancel(s.t.Context()), s.dsn, "DROP OWNED BY "+name+"; DROP ROLE "+name))
 	})
 	s.exec("GRANT SELECT ON test_clock TO " + name + ";" + fmt.Sprintf(grant, name)) // the clock is the tests'
 	return name

@@ -6,8 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
+
+	"github.com/toolcontract/toolcontract/internal/pgtest/pgxtest"
 
 	"github.com/toolcontract/toolcontract/internal/pgtest"
 )
@@ -17,15 +18,7 @@ func TestShortCampaign(t *testing.T) {
 	for _, ledger := range []string{"sqlite", "postgres"} {
 		t.Run(ledger, func(t *testing.T) {
 			if ledger == "postgres" { // skipped by name where there is none, a failure in CI
-				pgtest.Schema(t, func(ctx context.Context, dsn, sql string) error {
-					conn, err := pgx.Connect(ctx, dsn)
-					if err != nil {
-						return err
-					}
-					defer conn.Close(ctx) //nolint:errcheck // a test's
-					_, err = conn.Exec(ctx, sql)
-					return err
-				})
+				pgtest.Schema(t, pgxtest.Exec)
 			}
 			for _, contract := range []string{"replay_safe", "status_queryable", "none"} {
 				t.Run(contract, func(t *testing.T) {

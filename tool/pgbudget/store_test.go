@@ -10,9 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
+
+	"github.com/toolcontract/toolcontract/internal/pgtest/pgxtest"
 
 	"github.com/toolcontract/toolcontract/envelope"
 	"github.com/toolcontract/toolcontract/internal/pgtest"
@@ -27,19 +28,10 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-func exec(ctx context.Context, dsn, sql string) error {
-	c, err := pgx.Connect(ctx, dsn)
-	if err != nil {
-		return err
-	}
-	_, err = c.Exec(ctx, sql)
-	return errors.Join(err, c.Close(ctx))
-}
-
 // database returns a migrated schema of the test's own.
 func database(t *testing.T) (string, *pgxpool.Pool) {
 	t.Helper()
-	dsn := pgtest.Schema(t, exec)
+	dsn := pgtest.Schema(t, pgxtest.Exec)
 	cfg, err := pgxpool.ParseConfig(dsn)
 	require.NoError(t, err)
 	cfg.MaxConns = 6

@@ -7,13 +7,12 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/toolcontract/toolcontract/idem"
 	"github.com/toolcontract/toolcontract/idem/pgledger"
+	"github.com/toolcontract/toolcontract/internal/pgtest/pgxtest"
 	"github.com/toolcontract/toolcontract/redact"
 )
 
@@ -28,29 +27,16 @@ type postgres struct {
 }
 
 func openPostgres(ctx context.Context, clients int) (p *postgres, err error) {
-	server := os.Getenv("TOOLCONTRACT_POSTGRES")
-	if server == "" {
-		server = "postgres://postgres@127.0.0.1:5432/test"
-	}
-	admin, err := pgx.Connect(ctx, server)
+	server, schema, drop, err := pgxtest.Schema(ctx, "ledgerratios")
 	if err != nil {
-		return nil, fmt.Errorf("no PostgreSQL: set TOOLCONTRACT_POSTGRES, or run one on 127.0.0.1:5432 with a database test: %w", err)
+		return nil, err
 	}
-	schema := "ledgerratios_" + strconv.FormatInt(time.Now().UnixNano(), 36)
-	p = &postgres{dsn: with(server, schema), sent: new(tracer)}
-	p.close = append(p.close, func() {
-		ctx := context.WithoutCancel(ctx)
-		_, _ = admin.Exec(ctx, "DROP SCHEMA "+schema+" CASCADE") // nothing there is needed again
-		_ = admin.Close(ctx)
-	})
+	p = &postgres{dsn: with(server, schema), sent: new(tracer), close: []func(){drop}}
 	defer func() {
 		if err != nil {
 			p.Close()
 		}
 	}()
-	if _, err := admin.Exec(ctx, "CREATE SCHEMA "+schema); err != nil {
-		return nil, err
-	}
 	if p.pool, p.ledger, err = p.open(ctx, clients, nil); err != nil {
 		return nil, err
 	}
@@ -83,6 +69,7 @@ func (p *postgres) open(ctx context.Context, clients int, t *tracer) (*pgxpool.P
 	return pool, l, nil
 }
 
+// with puts the schema into the connection string as libpq takes it, which pgbench is made of.
 func with(dsn, schema string) string {
 	switch {
 	case !strings.Contains(dsn, "://"):
