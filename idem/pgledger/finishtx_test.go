@@ -3,7 +3,6 @@ package pgledger_test
 import (
 	"context"
 	"encoding/json/jsontext"
-	"errors"
 	"testing"
 	"time"
 
@@ -11,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/toolcontract/toolcontract/idem"
+	"github.com/toolcontract/toolcontract/idem/internal/ledgertest"
 	"github.com/toolcontract/toolcontract/idem/pgledger"
 )
 
@@ -22,24 +22,9 @@ func command(operation string) idem.Command {
 	}
 }
 
-// committing is the context of a Commit under the claim, whose check takes strings.
-func committing(ctx context.Context, l idem.Ledger, c idem.Claim) context.Context {
-	return idem.WithHolder(ctx, idem.Holder{Ledger: l, Claim: c, Check: func(_ context.Context, out any) (idem.Outcome, error) {
-		s, ok := out.(string)
-		if !ok {
-			return idem.Outcome{}, errors.New("not the tool's output")
-		}
-		return idem.Outcome{State: idem.Succeeded, Result: jsontext.Value(`"` + s + `"`)}, nil
-	}})
-}
-
 func dispatched(t *testing.T, l idem.Ledger, operation string) idem.Claim {
 	t.Helper()
-	_, _, err := l.Admit(t.Context(), command(operation), false)
-	require.NoError(t, err)
-	c, err := l.Claim(t.Context(), command(operation).Key, "w", time.Hour)
-	require.NoError(t, err)
-	return c
+	return ledgertest.Dispatched(t, l, command(operation))
 }
 
 func stateOf(t *testing.T, l idem.Ledger, k idem.Key) idem.State {
@@ -72,7 +57,7 @@ func TestFinishTx(t *testing.T) {
 	}
 
 	c := dispatched(t, l, "op_1")
-	ctx := committing(t.Context(), l, c)
+	ctx := ledgertest.Committing(t.Context(), l, c)
 	tx := begin(t)
 	require.NoError(t, pgledger.FinishTx(ctx, tx, "Graz"))
 	require.NoError(t, tx.Rollback(t.Context()))
@@ -90,12 +75,12 @@ func TestFinishTx(t *testing.T) {
 
 	c = dispatched(t, l, "op_2")
 	tx = begin(t)
-	require.ErrorContains(t, pgledger.FinishTx(committing(t.Context(), l, c), tx, 7), "not the tool's output")
+	require.ErrorContains(t, pgledger.FinishTx(ledgertest.Committing(t.Context(), l, c), tx, 7), "not the tool's output")
 	require.NoError(t, tx.Rollback(t.Context()))
 	fenced := func(why string) {
 		t.Helper()
 		tx := begin(t)
-		require.ErrorIs(t, pgledger.FinishTx(committing(t.Context(), l, c), tx, "Graz"), idem.ErrFenced, why)
+		require.ErrorIs(t, pgledger.FinishTx(ledgertest.Committing(t.Context(), l, c), tx, "Graz"), idem.ErrFenced, why)
 		require.NoError(t, tx.Rollback(t.Context()))
 	}
 	_, err = l.Finish(t.Context(), c, idem.Outcome{State: idem.Unknown})
@@ -112,7 +97,7 @@ func TestFinishTx(t *testing.T) {
 
 	tx = begin(t)
 	require.ErrorContains(t, pgledger.FinishTx(t.Context(), tx, "Graz"), "not that of a Commit")
-	require.ErrorContains(t, pgledger.FinishTx(committing(t.Context(), idem.NewMemory(nil), c), tx, "Graz"), "another ledger")
+	require.ErrorContains(t, pgledger.FinishTx(ledgertest.Committing(t.Context(), idem.NewMemory(nil), c), tx, "Graz"), "another ledger")
 	require.NoError(t, tx.Rollback(t.Context()))
 	require.Equal(t, 1, count(t))
 }
@@ -126,7 +111,7 @@ func TestExampleCommits(t *testing.T) {
 	l, err := s.openOn(pool)
 	require.NoError(t, err)
 	c := dispatched(t, l, "op_1")
-	city, err := addressBook{pool}.change(committing(t.Context(), l, c), "c_1", "Graz")
+	city, err := addressBook{pool}.change(ledgertest.Committing(t.Context(), l, c), "c_1", "Graz")
 	require.NoError(t, err)
 	require.Equal(t, "Graz", city)
 	require.NoError(t, pool.QueryRow(t.Context(), "SELECT city FROM address").Scan(&city))

@@ -1,7 +1,6 @@
 package pgledger_test
 
 import (
-	"bytes"
 	"context"
 	"testing"
 	"time"
@@ -9,8 +8,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
-	"github.com/toolcontract/toolcontract/envelope"
 	"github.com/toolcontract/toolcontract/idem"
+	"github.com/toolcontract/toolcontract/idem/internal/ledgertest"
 	"github.com/toolcontract/toolcontract/redact"
 )
 
@@ -66,23 +65,29 @@ func TestLaterBehindADelivery(t *testing.T) {
 	require.ErrorIs(t, err, idem.ErrEmpty, "the delivery was undone")
 }
 
-// An operation that was forgotten takes its resource only if nobody took it while this looked.
-func TestForgottenBehindAClaim(t *testing.T) {
-	t.Parallel()
-	s := newServer(t)
+// besideAnother is a ledger with one operation, the command of another on the same resource, and somebody who holds that.
+func besideAnother(t *testing.T) (s *server, l idem.Ledger, c idem.Command, tx pgx.Tx) {
+	t.Helper()
+	s = newServer(t)
 	l, err := s.open()
 	require.NoError(t, err)
 	other, c := command("op_other"), command("op_1")
 	c.Resource = other.Resource
 	_, _, err = l.Admit(t.Context(), other, false)
 	require.NoError(t, err)
-	tx := s.outside("SELECT FROM agent_resource WHERE resource = $1 FOR UPDATE", c.Resource)
+	return s, l, c, s.outside("SELECT FROM agent_resource WHERE resource = $1 FOR UPDATE", c.Resource)
+}
+
+// An operation that was forgotten takes its resource only if nobody took it while this looked.
+func TestForgottenBehindAClaim(t *testing.T) {
+	t.Parallel()
+	s, l, c, tx := besideAnother(t)
 	done := s.behind(tx, func() {
 		if _, how, err := l.Admit(t.Context(), c, true); err != idem.ErrBusy { //nolint:errorlint // the value itself
 			t.Errorf("%q, %v", how, err)
 		}
 	})
-	_, err = tx.Exec(t.Context(), "UPDATE agent_resource SET seq = seq + 1, open_operation = 'op_other' WHERE resource = $1", c.Resource)
+	_, err := tx.Exec(t.Context(), "UPDATE agent_resource SET seq = seq + 1, open_operation = 'op_other' WHERE resource = $1", c.Resource)
 	require.NoError(t, err)
 	require.NoError(t, tx.Commit(t.Context()))
 	<-done
@@ -93,14 +98,7 @@ func TestForgottenBehindAClaim(t *testing.T) {
 // A key that another call admitted in between is not forgotten, and its resource is as it was.
 func TestForgottenBehindAnAdmission(t *testing.T) {
 	t.Parallel()
-	s := newServer(t)
-	l, err := s.open()
-	require.NoError(t, err)
-	other, c := command("op_other"), command("op_1")
-	c.Resource = other.Resource
-	_, _, err = l.Admit(t.Context(), other, false)
-	require.NoError(t, err)
-	tx := s.outside("SELECT FROM agent_resource WHERE resource = $1 FOR UPDATE", c.Resource)
+	s, l, c, tx := besideAnother(t)
 	done := s.behind(tx, func() {
 		r, how, err := l.Admit(t.Context(), c, true)
 		if err != nil || how != idem.InProgress || r.State != idem.Pending {
@@ -109,7 +107,7 @@ func TestForgottenBehindAnAdmission(t *testing.T) {
 	})
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
-	_, _, err = l.Admit(ctx, c, false)
+	_, _, err := l.Admit(ctx, c, false)
 	require.NoError(t, err, "it waits for the other call, which has inserted before it had the resource")
 	require.NoError(t, tx.Commit(t.Context()))
 	<-done
@@ -203,40 +201,17 @@ func TestMarkGoesStale(t *testing.T) {
 	require.Equal(t, "op_4", next())
 }
 
-// tapped is a sealer that says what it is about to seal.
-type tapped struct {
-	redact.Sealer
-	before func(ctx context.Context, aad []byte)
-}
-
-func (s tapped) Seal(ctx context.Context, aad, plain []byte) ([]byte, error) {
-	s.before(ctx, aad)
-	return s.Sealer.Seal(ctx, aad, plain)
-}
-
-// Evidence that comes when its row has just been purged is not kept: the tombstone would hang on it.
 func TestEvidenceOfATombstone(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
-	var l idem.Ledger
-	s.cfg.Sealer = tapped{redact.Plain(), func(ctx context.Context, aad []byte) {
-		if bytes.Contains(aad, []byte("evidence/")) {
-			n, err := l.Purge(ctx, 0, time.Hour)
-			require.NoError(t, err)
-			require.Equal(t, 1, n)
-		}
-	}}
-	l, err := s.open()
-	require.NoError(t, err)
-	c := dispatched(t, l, "op_1")
-	_, err = l.Finish(t.Context(), c, idem.Outcome{State: idem.Succeeded})
-	require.NoError(t, err)
-	_, err = l.Finish(t.Context(), c, idem.Outcome{State: idem.Failed, Failure: envelope.New(envelope.Internal)})
-	require.ErrorIs(t, err, idem.ErrFenced)
-	var kept int
-	require.NoError(t, s.hands.QueryRow(t.Context(), "SELECT count(*) FROM agent_evidence").Scan(&kept))
-	require.Zero(t, kept)
-	n, err := l.Purge(t.Context(), 0, 0)
-	require.NoError(t, err)
-	require.Equal(t, 1, n)
+	ledgertest.EvidenceOfATombstone(t, func(sealer redact.Sealer) idem.Ledger {
+		s.cfg.Sealer = sealer
+		l, err := s.open()
+		require.NoError(t, err)
+		return l
+	}, command("op_1"), func() {
+		var kept int
+		require.NoError(t, s.hands.QueryRow(t.Context(), "SELECT count(*) FROM agent_evidence").Scan(&kept))
+		require.Zero(t, kept)
+	})
 }

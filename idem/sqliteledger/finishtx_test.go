@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json/jsontext"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -14,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/toolcontract/toolcontract/idem"
+	"github.com/toolcontract/toolcontract/idem/internal/ledgertest"
 	"github.com/toolcontract/toolcontract/idem/sqliteledger"
 	"github.com/toolcontract/toolcontract/redact"
 )
@@ -25,24 +25,10 @@ func command(operation string) idem.Command {
 	}
 }
 
-// committing is the context of a Commit under the claim, whose check takes strings.
-func committing(ctx context.Context, l idem.Ledger, c idem.Claim) context.Context {
-	return idem.WithHolder(ctx, idem.Holder{Ledger: l, Claim: c, Check: func(_ context.Context, out any) (idem.Outcome, error) {
-		s, ok := out.(string)
-		if !ok {
-			return idem.Outcome{}, errors.New("not the tool's output")
-		}
-		return idem.Outcome{State: idem.Succeeded, Result: jsontext.Value(`"` + s + `"`)}, nil
-	}})
-}
-
 func dispatched(t *testing.T, l *sqliteledger.Ledger, operation string) (context.Context, idem.Claim) {
 	t.Helper()
-	_, _, err := l.Admit(t.Context(), command(operation), false)
-	require.NoError(t, err)
-	c, err := l.Claim(t.Context(), command(operation).Key, "w", time.Hour)
-	require.NoError(t, err)
-	return committing(t.Context(), l, c), c
+	c := ledgertest.Dispatched(t, l, command(operation))
+	return ledgertest.Committing(t.Context(), l, c), c
 }
 
 func TestFinishTx(t *testing.T) {
@@ -114,7 +100,7 @@ func TestFinishTx(t *testing.T) {
 
 	tx = begin(t)
 	require.ErrorContains(t, sqliteledger.FinishTx(t.Context(), tx, "Graz"), "not that of a Commit")
-	require.ErrorContains(t, sqliteledger.FinishTx(committing(t.Context(), idem.NewMemory(nil), c), tx, "Graz"), "another ledger")
+	require.ErrorContains(t, sqliteledger.FinishTx(ledgertest.Committing(t.Context(), idem.NewMemory(nil), c), tx, "Graz"), "another ledger")
 	require.NoError(t, tx.Rollback())
 	require.Equal(t, 1, count(t))
 }
@@ -167,7 +153,7 @@ func ExampleFinishTx() {
 		fmt.Println(err)
 		return
 	}
-	city, err := commit(committing(ctx, ledger, claim), "c_1", "Graz")
+	city, err := commit(ledgertest.Committing(ctx, ledger, claim), "c_1", "Graz")
 	rec, found := ledger.Find(ctx, cmd.Key)
 	fmt.Println(city, err, rec.State, string(rec.Result), found)
 	// Output: Graz <nil> succeeded "Graz" <nil>
