@@ -23,7 +23,7 @@ func OpenMoved(ctx context.Context, path string, cfg Config) (*Ledger, error) {
 	if _, err := l.writer.ExecContext(ctx, "CREATE TABLE IF NOT EXISTS test_clock AS SELECT 0 AS ms"); err != nil {
 		return nil, err
 	}
-	l.clock = "(" + machineClock + " + (SELECT ms FROM test_clock))"
+	l.sql = makeQueries("(" + machineClock + " + (SELECT ms FROM test_clock))")
 	return l, nil
 }
 

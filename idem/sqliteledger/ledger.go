@@ -106,19 +106,12 @@ func (l *Ledger) Admit(ctx context.Context, c idem.Command, consumedBefore bool)
 	return v.Record(v.Now, nil, nil), idem.Admitted, nil
 }
 
-// admission reads what an admission is judged by: whether the key is there, and the resource's row.
-func (l *Ledger) admission() string {
-	return `SELECT EXISTS (SELECT 1 FROM agent_command WHERE tenant_id = ?1 AND operation_id = ?2), m.waiting > 0, coalesce(r.seq, m.floor),
-		coalesce(r.open_operation, ''), ` + l.clock + `
-		FROM ledger_meta m LEFT JOIN agent_resource r ON r.tenant_id = ?1 AND r.resource = ?3`
-}
-
 // insertNew returns no row where the key is there already.
 func (l *Ledger) insertNew(ctx context.Context, q querier, c idem.Command, forgotten bool, body []byte) (*stored.Row, error) {
 	r := new(stored.Row)
 	var there, waiting bool
 	var ms int64
-	err := q.QueryRowContext(ctx, l.admission(), c.Key.Tenant, c.Key.Operation, c.Resource).Scan(&there, &waiting, &r.Slot.Seq, &r.Slot.Open, &ms)
+	err := q.QueryRowContext(ctx, l.sql.admission, c.Key.Tenant, c.Key.Operation, c.Resource).Scan(&there, &waiting, &r.Slot.Seq, &r.Slot.Open, &ms)
 	switch {
 	case err != nil || there:
 		return nil, err
@@ -287,7 +280,7 @@ func (l *Ledger) Resolve(ctx context.Context, k idem.Key, res idem.Resolution) (
 
 // peek reads a row without waiting for writers.
 func (l *Ledger) peek(ctx context.Context, k idem.Key) (stored.View, error) {
-	r, err := loaded(scan(l.reading.queryRow(ctx, l.reader, l.one(), k.Tenant, k.Operation)))
+	r, err := loaded(scan(l.reading.queryRow(ctx, l.reader, l.sql.one, k.Tenant, k.Operation)))
 	switch {
 	case err != nil:
 		return stored.View{}, err

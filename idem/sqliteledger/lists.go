@@ -65,7 +65,7 @@ func (l *Ledger) due(ctx context.Context, q querier, tools []string) (k idem.Key
 		args[i] = t
 	}
 	err = q.QueryRowContext(ctx, "SELECT tenant_id, operation_id FROM ("+strings.Join(each, " UNION ALL ")+
-		") WHERE available_at <= 1000 * "+l.clock+" ORDER BY available_at, operation_id LIMIT 1", args...).Scan(&k.Tenant, &k.Operation)
+		") WHERE available_at <= 1000 * "+l.sql.clock+" ORDER BY available_at, operation_id LIMIT 1", args...).Scan(&k.Tenant, &k.Operation)
 	if errors.Is(err, sql.ErrNoRows) {
 		return idem.Key{}, nil
 	}
@@ -169,11 +169,11 @@ func (l *Ledger) views(ctx context.Context, where string, args ...any) ([]stored
 func (l *Ledger) reapTenant(ctx context.Context, tenant string) error {
 	for {
 		var n int
-		err := l.reader.QueryRowContext(ctx, "SELECT count(*) FROM command_outbox o JOIN agent_command c USING (tenant_id, operation_id) WHERE tenant_id = ? AND "+overdue+l.clock, tenant).Scan(&n)
+		err := l.reader.QueryRowContext(ctx, "SELECT count(*) FROM command_outbox o JOIN agent_command c USING (tenant_id, operation_id) WHERE tenant_id = ? AND "+overdue+l.sql.clock, tenant).Scan(&n)
 		if err != nil || n == 0 {
 			return err
 		}
-		if _, err := l.sweep(ctx, overdue+l.clock+" AND o.tenant_id = ?", tenant); err != nil {
+		if _, err := l.sweep(ctx, overdue+l.sql.clock+" AND o.tenant_id = ?", tenant); err != nil {
 			return err
 		}
 	}

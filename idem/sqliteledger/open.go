@@ -36,7 +36,7 @@ type Ledger struct {
 	writing prepared
 	reading prepared
 	vault   stored.Vault
-	clock   string // SQL expression of the time, in milliseconds
+	sql     queries
 	bell    bell.Bell
 }
 
@@ -70,7 +70,7 @@ func Open(ctx context.Context, path string, cfg Config) (*Ledger, error) {
 	if err := f.Close(); err != nil {
 		return nil, fmt.Errorf("sqliteledger: open: %w", err)
 	}
-	l := &Ledger{vault: stored.Vault{Sealer: cfg.Sealer}, clock: machineClock}
+	l := &Ledger{vault: stored.Vault{Sealer: cfg.Sealer}, sql: makeQueries(machineClock)}
 	if err := l.connect(ctx, path, cfg.Busy); err != nil {
 		return nil, errors.Join(fmt.Errorf("sqliteledger: open: %w", err), l.Shutdown())
 	}

@@ -13,6 +13,23 @@ type querier interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 
+// queries are the statements that read the clock.
+type queries struct {
+	clock     string // SQL expression of the time, in milliseconds
+	one       string // a row by its key
+	admission string // what an admission is judged by: whether the key is there, and the resource's row
+}
+
+func makeQueries(clock string) queries {
+	return queries{
+		clock: clock,
+		one:   "SELECT " + columns + clock + from + byKey,
+		admission: `SELECT EXISTS (SELECT 1 FROM agent_command WHERE tenant_id = ?1 AND operation_id = ?2), m.waiting > 0, coalesce(r.seq, m.floor),
+			coalesce(r.open_operation, ''), ` + clock + `
+			FROM ledger_meta m LEFT JOIN agent_resource r ON r.tenant_id = ?1 AND r.resource = ?3`,
+	}
+}
+
 // prepared are a handle's statements by their text. They are made when the handle is opened: the writer has one
 // connection, and nothing can be prepared while a transaction holds it. Other statements are parsed each time.
 type prepared map[string]*sql.Stmt

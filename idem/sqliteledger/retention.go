@@ -12,7 +12,7 @@ const batch = 200
 
 // Sweep implements [idem.Ledger].
 func (l *Ledger) Sweep(ctx context.Context) (idem.Swept, error) {
-	s, err := l.sweep(ctx, "o.due_by > 0 AND o.due_by <= 1000 * "+l.clock)
+	s, err := l.sweep(ctx, "o.due_by > 0 AND o.due_by <= 1000 * "+l.sql.clock)
 	return s, wrap("sweep", err)
 }
 

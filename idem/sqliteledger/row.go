@@ -77,10 +77,8 @@ func scan(from interface{ Scan(dest ...any) error }) (*row, error) {
 
 // load reads a row, and the clock after it.
 func (l *Ledger) load(ctx context.Context, q querier, k idem.Key) (*row, error) {
-	return loaded(scan(q.QueryRowContext(ctx, l.one(), k.Tenant, k.Operation)))
+	return loaded(scan(q.QueryRowContext(ctx, l.sql.one, k.Tenant, k.Operation)))
 }
-
-func (l *Ledger) one() string { return "SELECT " + columns + l.clock + from + byKey }
 
 func loaded(r *row, err error) (*row, error) {
 	switch {
@@ -95,7 +93,7 @@ func loaded(r *row, err error) (*row, error) {
 }
 
 func (l *Ledger) scanAll(ctx context.Context, q querier, where string, args ...any) ([]*row, error) {
-	rows, err := q.QueryContext(ctx, "SELECT "+columns+l.clock+from+where, args...)
+	rows, err := q.QueryContext(ctx, "SELECT "+columns+l.sql.clock+from+where, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -113,6 +111,6 @@ func (l *Ledger) scanAll(ctx context.Context, q querier, where string, args ...a
 
 func (l *Ledger) now(ctx context.Context, q querier) (time.Time, error) {
 	var ms int64
-	err := q.QueryRowContext(ctx, "SELECT "+l.clock).Scan(&ms)
+	err := q.QueryRowContext(ctx, "SELECT "+l.sql.clock).Scan(&ms)
 	return time.UnixMilli(ms).UTC(), err
 }

@@ -27,8 +27,8 @@ const (
 
 // hot are the statements of an operation's way, and of finding it again.
 func (l *Ledger) hot() (writing, reading []string) {
-	reading = []string{l.one(), allAttempts, allEvidence}
-	return append(slices.Clone(reading), l.admission(), insertCommand, insertOutbox, insertResource, updateCommand, saveAttempt, updateResource,
+	reading = []string{l.sql.one, allAttempts, allEvidence}
+	return append(slices.Clone(reading), l.sql.admission, insertCommand, insertOutbox, insertResource, updateCommand, saveAttempt, updateResource,
 		updateOutbox, deleteOutbox), reading
 }
 
