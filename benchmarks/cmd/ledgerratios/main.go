@@ -84,7 +84,8 @@ func measure(ctx context.Context, s settings) (short bool, err error) {
 	if s.plans {
 		return false, plans(ctx, s)
 	}
-	return short, errors.Join(sqliteFigures(ctx, s, report), postgresFigures(ctx, s, report))
+	err = errors.Join(sqliteFigures(ctx, s, report), postgresFigures(ctx, s, report))
+	return short, err
 }
 
 // side does one side of a pair for about the given time and returns how many a second were done.
