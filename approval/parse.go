@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"time"
+
+	"github.com/toolcontract/toolcontract/internal/said"
 )
 
 // MaxTable is the longest policy file, in bytes.
@@ -149,7 +151,7 @@ func (w wireRequirement) requirement() (Requirement, error) {
 	}{{"role", w.Role, &r.Role}, {"group", w.Group, &r.Group}} {
 		switch {
 		case name.text == nil:
-		case !said(*name.text):
+		case !said.Something(*name.text):
 			faults = append(faults, fmt.Errorf("require: %s is empty", name.of))
 		default:
 			*name.to = *name.text

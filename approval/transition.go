@@ -1,16 +1,14 @@
 package approval
 
 import (
-	"crypto/sha256"
-	"encoding/binary"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/toolcontract/toolcontract/internal/ids"
+	"github.com/toolcontract/toolcontract/internal/said"
 )
 
 // NewRecord returns the record of a proposal that is stored at now: Pending, with the store's times. ErrInvalid when
@@ -158,7 +156,7 @@ func (r Record) admits(d Decision) error {
 		return ErrNotAllowed
 	case d.By.Is(r.Proposal.Requester) && !need.Self:
 		return ErrSelf
-	case !d.Approved && !said(d.Reason),
+	case !d.Approved && !said.Something(d.Reason),
 		utf8.RuneCountInString(d.Reason) > MaxReason,
 		!utf8.ValidString(d.Reason), strings.ContainsRune(d.Reason, 0):
 		return ErrReason
@@ -166,22 +164,10 @@ func (r Record) admits(d Decision) error {
 	return nil
 }
 
-// said reports whether a text has a character that a person can see.
-func said(text string) bool {
-	return strings.ContainsFunc(text, func(r rune) bool { return unicode.IsGraphic(r) && !unicode.IsSpace(r) })
-}
-
 // decisionID names the one decision that an approver can make on a proposal; so a write that is repeated because its
 // answer was lost makes no second one.
 func decisionID(p Proposal, by Principal) string {
-	h := sha256.New()
-	for _, part := range []string{"toolcontract/decision/1", p.Tenant, p.ID, by.Kind.String(), by.Tenant, by.Subject} {
-		var n [8]byte
-		binary.BigEndian.PutUint64(n[:], uint64(len(part)))
-		h.Write(n[:])
-		h.Write([]byte(part))
-	}
-	return ids.Encode("d_", h.Sum(nil)[:16])
+	return ids.Encode("d_", ids.Hash("toolcontract/decision/1", p.Tenant, p.ID, by.Kind.String(), by.Tenant, by.Subject)[:16])
 }
 
 // Withdraw returns the record with the approval of the decision taken back at now, and true; or, where it is withdrawn

@@ -4,10 +4,9 @@ import (
 	"encoding/json/jsontext"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
-	"unicode"
 
+	"github.com/toolcontract/toolcontract/internal/said"
 	"github.com/toolcontract/toolcontract/internal/storable"
 )
 
@@ -113,15 +112,10 @@ func (o Outcome) Validate() error {
 	return checkResult("outcome", o.Result)
 }
 
-// said reports whether a text has a character that a person can see.
-func said(text string) bool {
-	return strings.ContainsFunc(text, func(r rune) bool { return unicode.IsGraphic(r) && !unicode.IsSpace(r) })
-}
-
 // Validate reports the fault of a resolution that Resolve refuses whatever the operation; it is ErrInvalid.
 func (r Resolution) Validate() error {
 	switch {
-	case r.By == "" || !said(r.Reason) || !said(r.Evidence):
+	case r.By == "" || !said.Something(r.Reason) || !said.Something(r.Evidence):
 		return invalid("resolution: by, reason and evidence must be said")
 	case !storable.Text(r.By, r.Reason, r.Evidence):
 		return invalid("resolution: no text")

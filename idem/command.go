@@ -1,8 +1,6 @@
 package idem
 
 import (
-	"crypto/sha256"
-	"encoding/binary"
 	"encoding/json/jsontext"
 	"time"
 
@@ -63,12 +61,5 @@ type Command struct {
 // tenant, proposal), each part led by its length in eight bytes, in lower-case Crockford base32. It depends on no key, so
 // a second commit of one proposal finds the first whatever was rotated in between.
 func OperationID(tenant, proposal string) string {
-	h := sha256.New()
-	for _, part := range [...]string{"toolcontract/op/1", tenant, proposal} {
-		var n [8]byte
-		binary.BigEndian.PutUint64(n[:], uint64(len(part)))
-		_, _ = h.Write(n[:])
-		_, _ = h.Write([]byte(part))
-	}
-	return ids.Encode("op_", h.Sum(nil))
+	return ids.Encode("op_", ids.Hash("toolcontract/op/1", tenant, proposal))
 }

@@ -1,11 +1,10 @@
 package idem
 
 import (
-	"crypto/sha256"
-	"encoding/binary"
 	"encoding/json/v2"
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/toolcontract/toolcontract/envelope"
@@ -48,26 +47,15 @@ func (e *Entry) Finish(now time.Time, c Claim, o Outcome, slot *Slot) error {
 // said is what a Finish is known by when it is repeated: the claim, and what it came to. The token in it is secret and
 // no longer stored, so nothing can be learnt from it about a sealed result. When the outbox offers the row is no part.
 func (c Claim) said(o Outcome) (string, error) {
-	h := sha256.New()
-	part := func(b []byte) {
-		var n [8]byte
-		binary.BigEndian.PutUint64(n[:], uint64(len(b)))
-		_, _ = h.Write(n[:])
-		_, _ = h.Write(b)
-	}
-	part([]byte(c.Token))
-	part(binary.BigEndian.AppendUint64(nil, uint64(c.Generation))) //nolint:gosec // the bits
-	part([]byte(o.State))
-	part([]byte(o.Receipt))
-	part(o.Result)
+	parts := []string{c.Token, strconv.FormatInt(c.Generation, 10), string(o.State), o.Receipt, string(o.Result)}
 	if o.Failure != nil {
 		b, err := json.Marshal(o.Failure.Bare(), json.Deterministic(true))
 		if err != nil {
 			return "", invalid("outcome: failure is no text")
 		}
-		part(b)
+		parts = append(parts, string(b))
 	}
-	return ids.Encode("", h.Sum(nil)), nil
+	return ids.Encode("", ids.Hash(parts...)), nil
 }
 
 // lateReceipt is the receipt that came last with an outcome that was too late to count.

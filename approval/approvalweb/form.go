@@ -5,10 +5,10 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/toolcontract/toolcontract/approval"
+	"github.com/toolcontract/toolcontract/internal/said"
 	"github.com/toolcontract/toolcontract/redact"
 )
 
@@ -74,7 +74,7 @@ func (s sent) field(name string) string { return s.values.Get(name) }
 // text returns a field that a person wrote: line ends as LF, outer spaces gone.
 func (s sent) text(name string) string {
 	text := strings.TrimSpace(strings.ReplaceAll(s.field(name), "\r\n", "\n"))
-	if !strings.ContainsFunc(text, unicode.IsGraphic) { // nothing that a person can see was said
+	if !said.Something(text) {
 		return ""
 	}
 	return text

@@ -1,5 +1,22 @@
-// Package ids spells the library's opaque identifiers: a prefix and lower-case Crockford base32.
+// Package ids makes and spells the library's opaque identifiers: a prefix and lower-case Crockford base32.
 package ids
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+)
+
+// Hash returns the SHA-256 of the parts, each led by its length in eight bytes: no two lists of parts are alike.
+func Hash(parts ...string) []byte {
+	h := sha256.New()
+	for _, part := range parts {
+		var n [8]byte
+		binary.BigEndian.PutUint64(n[:], uint64(len(part)))
+		_, _ = h.Write(n[:])
+		_, _ = h.Write([]byte(part))
+	}
+	return h.Sum(nil)
+}
 
 const alphabet = "0123456789abcdefghjkmnpqrstvwxyz"
 
