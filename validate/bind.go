@@ -7,19 +7,29 @@ import (
 )
 
 // Same binds a result to its request: an INVALID_RESPONSE at field unless got is want. An upstream that answers for
-// another customer than the one asked about is caught here, whatever the form of its answer.
+// another customer than the one asked about is caught here, whatever the form of its answer. What Go cannot compare, an
+// interface that holds a slice or a map, is never the same; nor is a float that is not a number.
 func Same[T comparable](field string, want, got T) error {
-	if want == got {
+	if equals(want, got) {
 		return nil
 	}
 	return broken(field, "same")
+}
+
+func equals[T comparable](a, b T) (same bool) {
+	defer func() {
+		if recover() != nil { // Go specification, Comparison operators: the dynamic types may not be comparable
+			same = false
+		}
+	}()
+	return a == b
 }
 
 // Fresh reports an INVALID_RESPONSE at field when at lies more than window before now, lies after now by more than
 // window (a clock that runs ahead), or is the zero time. A window of zero or less admits only now itself.
 func Fresh(field string, at, now time.Time, window time.Duration) error {
 	window = max(window, 0)
-	if age := now.Sub(at); at.IsZero() || age > window || age < -window {
+	if at.IsZero() || at.Before(now.Add(-window)) || at.After(now.Add(window)) { // Sub would end at 292 years
 		return broken(field, "fresh")
 	}
 	return nil

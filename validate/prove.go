@@ -1,103 +1,136 @@
 package validate
 
 import (
+	"cmp"
 	"encoding/json/v2"
 	"fmt"
 	"reflect"
+	"slices"
+	"strings"
 	"time"
+
+	"github.com/toolcontract/toolcontract/envelope"
 )
 
-// prove encodes two values of t, the smallest and one with something everywhere, and holds the documents to the shape
-// of t's own schema: which members there are and of which types. It decodes the fuller one again. So a type whose
-// encoding promises another form than its schema is found when the schema is made, whatever the reason.
+// prove encodes values of t with something everywhere, as many as it takes for each variant of its unions to be met, and
+// holds the documents to the shape of t's own schema: which members there are and of which types. It decodes them again.
+// So a type whose encoding promises another form than its schema is found when the schema is made, whatever the reason.
+// Of a type with a JSON form of its own the values are its author's to know: its place alone is passed over.
 func prove(root *node, t reflect.Type) error {
-	full := reflect.New(t).Elem()
-	if !fill(full, 0) {
-		return nil // a type with a form of its own, which knows alone what its values are
-	}
-	doc, err := json.Marshal(full.Addr().Interface(), json.Deterministic(true))
-	if err != nil {
-		return fmt.Errorf("%s cannot be encoded: %w", t, err)
-	}
-	if err := shaped(root, t, doc); err != nil {
-		return err
-	}
-	again := reflect.New(t)
-	if err := json.Unmarshal(doc, again.Interface(), json.RejectUnknownMembers(true)); err != nil {
-		return fmt.Errorf("%s does not read what it writes: %w", t, err)
+	f := filler{rounds: 1}
+	for ; f.round < f.rounds; f.round++ {
+		f.own, f.said = nil, nil
+		full := reflect.New(t).Elem()
+		f.fill(full, "", 0)
+		doc, err := json.Marshal(full.Addr().Interface(), json.Deterministic(true))
+		if err != nil {
+			if len(f.own) > 0 {
+				return nil // a value that its author would not have made
+			}
+			return fmt.Errorf("%s cannot be encoded: %w", t, err)
+		}
+		if err := f.shaped(root, t, doc); err != nil {
+			return err
+		}
+		if len(f.own) > 0 {
+			continue
+		}
+		again := reflect.New(t)
+		if err := json.Unmarshal(doc, again.Interface(), json.RejectUnknownMembers(true)); err != nil {
+			return fmt.Errorf("%s does not read what it writes: %w", t, err)
+		}
 	}
 	return nil
 }
 
 // shaped looks at the members and types of a document, not at the values.
-func shaped(root *node, t reflect.Type, doc []byte) error {
+func (f *filler) shaped(root *node, t reflect.Type, doc []byte) error {
 	v, fault := read(doc, schemaLimits())
 	if fault != nil {
+		if len(f.own) > 0 {
+			return nil
+		}
 		return fmt.Errorf("%s is encoded to a document that is refused: %w", t, fault)
 	}
 	j := newJudge(1 << 10)
 	j.value(root, &v)
-	for _, f := range j.found {
-		if f.unknown || f.rule == "type" || f.rule == "required" || f.rule == "anyOf" || f.rule == "oneOf" {
-			return fmt.Errorf("%s: %s is encoded to a document that its own schema refuses: %s", f.field, t, f.rule)
+	for _, found := range j.found {
+		chosen := found.rule == "anyOf" || found.rule == "oneOf"
+		if beneath(f.own, found.field) || chosen && beneath(f.said, found.field) { // which of them is a matter of values
+			continue
+		}
+		if chosen || found.unknown || found.rule == "type" || found.rule == "required" {
+			return fmt.Errorf("%s: %s is encoded to a document that its own schema refuses: %s", found.field, t, found.rule)
 		}
 	}
 	return nil
 }
 
+// beneath reports whether path is one of the places or lies in one.
+func beneath(places []string, path string) bool {
+	return slices.ContainsFunc(places, func(p string) bool {
+		rest, ok := strings.CutPrefix(path, p)
+		return ok && (p == "" || rest == "" || rest[0] == '.' || rest[0] == '[')
+	})
+}
+
 // maxFill is how deep a recursive type is filled.
 const maxFill = 4
 
-// fill puts something into every place of v; false where a type keeps its form to itself.
-func fill(v reflect.Value, depth int) bool {
+// filler puts something into every place of a value. Of a union it takes another variant each round.
+type filler struct {
+	round, rounds int
+	own           []string // places of types with a JSON form of their own, left as they were
+	said          []string // places of types that say their schema and leave their form to encoding/json
+}
+
+func (f *filler) fill(v reflect.Value, path string, depth int) {
 	t := v.Type()
 	if u, ok := v.Interface().(unionType); ok && t.Kind() == reflect.Struct {
-		return fillUnion(v, u, depth)
+		f.union(v, u, path, depth)
+		return
 	}
 	switch of := v.Addr().Interface().(type) {
 	case *time.Time:
 		*of = time.Unix(0, 0).UTC()
-		return true
+		return
 	case *Date:
 		*of = Date{1970, 1, 1}
-		return true
+		return
 	}
-	if known(t) != nil {
-		return true
-	}
-	if hooked(t) || special(t) {
-		return false
+	switch {
+	case known(t) != nil:
+		return
+	case special(t):
+		f.own = append(f.own, path)
+		return
+	case hooked(t):
+		f.said = append(f.said, path)
 	}
 	switch t.Kind() {
 	case reflect.Pointer:
-		if depth >= maxFill {
-			return true
+		if depth < maxFill {
+			v.Set(reflect.New(t.Elem()))
+			f.fill(v.Elem(), path, depth+1)
 		}
-		v.Set(reflect.New(t.Elem()))
-		return fill(v.Elem(), depth+1)
 	case reflect.Struct:
-		return fillStruct(v, depth)
+		f.structure(v, path, depth)
 	case reflect.Slice:
-		if depth >= maxFill {
-			return true
+		if depth < maxFill {
+			v.Set(reflect.MakeSlice(t, 1, 1))
+			f.fill(v.Index(0), path+"[0]", depth+1)
 		}
-		v.Set(reflect.MakeSlice(t, 1, 1))
-		return fill(v.Index(0), depth+1)
 	case reflect.Array:
 		for i := range t.Len() {
-			if !fill(v.Index(i), depth+1) {
-				return false
-			}
+			f.fill(v.Index(i), fmt.Sprintf("%s[%d]", path, i), depth+1)
 		}
 	case reflect.Map:
-		elem := reflect.New(t.Elem()).Elem()
-		if depth >= maxFill {
-			return true
+		if depth < maxFill {
+			elem := reflect.New(t.Elem()).Elem()
+			f.fill(elem, path, depth+1) // a key is no declared place
+			v.Set(reflect.MakeMap(t))
+			v.SetMapIndex(reflect.ValueOf(aKey(t.Key())).Convert(t.Key()), elem)
 		}
-		v.Set(reflect.MakeMap(t))
-		ok := fill(elem, depth+1)
-		v.SetMapIndex(reflect.ValueOf(aKey(t.Key())).Convert(t.Key()), elem)
-		return ok
 	case reflect.String:
 		v.SetString("a")
 	case reflect.Bool:
@@ -108,8 +141,9 @@ func fill(v reflect.Value, depth int) bool {
 		v.SetUint(1)
 	case reflect.Float32, reflect.Float64:
 		v.SetFloat(1)
+	default: // nothing is known to put there, and nil has no form
+		f.own = append(f.own, path)
 	}
-	return true
 }
 
 // aKey returns a name that a map with keys of the type may have, one of its values where it lists them.
@@ -120,36 +154,30 @@ func aKey(t reflect.Type) string {
 	return "k"
 }
 
-func fillStruct(v reflect.Value, depth int) bool {
-	t := v.Type()
-	for i := range t.NumField() {
-		f := t.Field(i)
-		if f.Tag.Get("json") == "-" || !f.IsExported() && !f.Anonymous {
-			continue
-		}
-		if !v.Field(i).CanSet() { // an embedded struct that is not exported: its fields can be set one by one
-			if f.Type.Kind() != reflect.Struct || !fillStruct(v.Field(i), depth) {
-				return false
+func (f *filler) structure(v reflect.Value, path string, depth int) {
+	for i := range v.NumField() {
+		of := v.Type().Field(i)
+		name, _, _ := strings.Cut(of.Tag.Get("json"), ",")
+		switch {
+		case of.Tag.Get("json") == "-":
+		case of.Anonymous && name == "": // its members stand among those of v; one that is not exported is no place of its own
+			if of.Type.Kind() == reflect.Struct {
+				f.structure(v.Field(i), path, depth)
 			}
-			continue
-		}
-		if !fill(v.Field(i), depth) {
-			return false
+		case of.IsExported():
+			f.fill(v.Field(i), envelope.Member(path, cmp.Or(name, of.Name)), depth)
 		}
 	}
-	return true
 }
 
-// fillUnion puts the first variant in.
-func fillUnion(v reflect.Value, u unionType, depth int) bool {
+func (f *filler) union(v reflect.Value, u unionType, path string, depth int) {
 	list := u.variants()
 	if depth >= maxFill || len(list) == 0 {
-		return false
+		f.own = append(f.own, path)
+		return
 	}
-	variant := reflect.New(list[0].typ).Elem()
-	if !fill(variant, depth+1) {
-		return false
-	}
+	f.rounds = max(f.rounds, len(list))
+	variant := reflect.New(list[f.round%len(list)].typ).Elem()
+	f.fill(variant, path, depth+1)
 	v.FieldByName("Value").Set(variant)
-	return true
 }

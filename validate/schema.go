@@ -50,8 +50,9 @@ func collect(opts []Option) (o options) {
 //
 // Structs become closed objects, embedded ones inlined as encoding/json does; integers get the bounds of their kind;
 // strings, arrays and maps without a bound get one (1024 code points, 100 items, 64 members), and it is published.
-// Every tag is understood or refused, and so is every type whose own encoding would break its schema. The error joins
-// all faults, each with the field's path; it speaks of the type, never of a document.
+// Every tag is understood or refused, and so is every type whose encoding breaks its schema's shape: values are made up and
+// encoded, one for each variant of a union; of a type with a JSON form and a schema of its own, the author vouches for the
+// two. The error joins all faults, each with the field's path; it speaks of the type, never of a document.
 func For[T any](opts ...Option) (*Schema, error) {
 	t := reflect.TypeFor[T]()
 	doc, err := derive(t)
@@ -68,9 +69,10 @@ func For[T any](opts ...Option) (*Schema, error) {
 
 // Compile makes a schema from a JSON Schema document (draft 2020-12) under the same rules: objects are closed (by
 // additionalProperties or unevaluatedProperties: false) or bounded maps, strings and arrays are bounded, every keyword
-// is known, every format asserted, every pattern read alike by RE2 and ECMA-262, every reference local, and something can
-// satisfy every bound. A default is the author's word: nothing fills it in. The error joins all faults, each with its
-// place. [Schema.Decode] and [Schema.Encode] take such a schema with jsontext.Value alone.
+// is known, every format asserted, every pattern read alike by RE2 and ECMA-262, every reference local, and the bounds that
+// stand at one place leave room for a value. That bounds contradict one another across allOf, not or a reference is not
+// looked for: such a schema refuses every document. A default is the author's word: nothing fills it in. The error joins all
+// faults, each with its place. [Schema.Decode] and [Schema.Encode] take such a schema with jsontext.Value alone.
 func Compile(doc jsontext.Value, opts ...Option) (*Schema, error) {
 	return compile(doc, collect(opts), nil)
 }

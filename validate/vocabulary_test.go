@@ -1,6 +1,7 @@
 package validate_test
 
 import (
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -153,4 +154,9 @@ func TestSameAndFresh(t *testing.T) {
 		require.Error(t, err, name)
 	}
 	require.Error(t, validate.Fresh("at", now.Add(-1), now, -time.Hour), "a negative window is none")
+	require.NoError(t, validate.Fresh("at", now.AddDate(-290, 0, 0), now, math.MaxInt64))
+	require.Error(t, validate.Fresh("at", now.AddDate(-300, 0, 0), now, math.MaxInt64), "older than any duration")
+	require.Error(t, validate.Fresh("at", now.AddDate(300, 0, 0), now, math.MaxInt64))
+	require.Error(t, validate.Same[any]("ids", []int{1}, []int{1}), "not comparable, and no panic")
+	require.NoError(t, validate.Same[any]("id", 1, 1))
 }
