@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -19,7 +18,7 @@ func TestHostileListsAndNamesAreCheap(t *testing.T) {
 	for name, c := range hostileLists(t) {
 		doc := []byte(c.doc)
 		require.LessOrEqual(t, len(doc), validate.Defaults().Bytes, name)
-		require.Less(t, fastest(func() { _ = c.schema.Check(doc, validate.Limits{}) }), slower*10*time.Millisecond, name)
+		requireCheap(t, func() { _ = c.schema.Check(doc, validate.Limits{}) }, name)
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
@@ -137,6 +136,6 @@ func TestPatternsTakeLinearTime(t *testing.T) {
 		s, err := validate.Compile([]byte(`{"type":"string","maxLength":20000,"pattern":"` + source + `"}`))
 		require.NoError(t, err, source)
 		doc := quote(t, text)
-		require.Less(t, fastest(func() { _ = s.Check(doc, validate.Limits{}) }), 10*time.Millisecond, source)
+		requireCheap(t, func() { _ = s.Check(doc, validate.Limits{}) }, source)
 	}
 }

@@ -32,7 +32,7 @@ func (saysNoB) JSONSchema() *jsonschema.Schema { return says{}.JSONSchema() }
 
 // Types that keep what they promise, though no value that is made up here would.
 type (
-	ownForm  struct{ at int }
+	ownForm  struct{}
 	saysEven int
 	saysWord string
 	saysAny  struct {

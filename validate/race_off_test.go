@@ -1,5 +1,0 @@
-//go:build !race
-
-package validate_test
-
-const slower = 1
