@@ -43,8 +43,8 @@ type Config struct {
 	Middleware []Middleware
 	Lease      time.Duration // of a claim, renewed while the handler runs; zero: 30 seconds
 	Deadline   time.Duration // caps the time of one call, whatever its tool's; zero: no cap
-	// Shadow replaces writes by stubs: no function of a write is reached, by no way, and no worker is had. Nil: writes are
-	// real.
+	// Shadow replaces writes by stubs: no function of a write is reached, by no way, no worker is had, and Approvals and
+	// Ledger are asked and never written to. Nil: writes are real.
 	Shadow *Shadow
 	Now    func() time.Time // nil: time.Now. Stores that outlive the process have clocks of their own
 	NewID  func() uuid.UUID // nil: uuid.NewV7. Ids of requests, proposals and runs
@@ -86,8 +86,12 @@ type Handler func(ctx context.Context, i Invocation) envelope.Result
 // checked against the tool's output schema again, and an error's code must be one that the tool may answer.
 type Middleware func(next Handler) Handler
 
-// Shadow runs a catalogue without its writes. What the ledger knows of an operation is told as it stands; nobody is asked
-// what it came to, and cancel_operation_v1 answers NOT_PERMITTED.
+// Shadow runs a catalogue without its writes, over the stores of a live host or others. Of Config.Approvals and
+// Config.Ledger it calls only what looks (Find, Alike, Pending; Find, Resource, Open, Unknown): what the ledger knows of an
+// operation is told as it stands, and nobody is asked what it came to. cancel_operation_v1 answers NOT_PERMITTED;
+// Dispatcher.Decide, Dispatcher.Resolve, Dispatcher.Fresh and NewWorker are [ErrNotLive]; Run.Cancel ends the run in this
+// process and closes no operation. Reads are real. Budgets, Audit and Quarantine are written to as ever: give a shadow
+// its own where its calls must not count among the live ones.
 type Shadow struct {
 	// Stubs answer previews and commits by wire name; what they answer is checked against the tool's output schema. A write
 	// without a stub is refused.

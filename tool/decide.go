@@ -10,8 +10,11 @@ import (
 // Decide is the way for every host's console: it checks that the decision is for what is stored, asks the authority,
 // refuses the requester unless the requirement allows it, audits, and stores. Refusals are errors for errors.Is:
 // approval.ErrNotFound (another tenant's approver too), ErrDigest, ErrSelf, ErrNotAllowed, ErrExpired, ErrDecided,
-// ErrConsumed, ErrReason.
+// ErrConsumed, ErrReason. In shadow it is [ErrNotLive].
 func (d *Dispatcher) Decide(ctx context.Context, tenant, proposal string, dec approval.Decision) (approval.Record, error) {
+	if d.cfg.Shadow != nil {
+		return approval.Record{}, fmt.Errorf("tool: decide: %w: it runs in shadow", ErrNotLive)
+	}
 	ctx = d.taped(ctx)
 	rec, err := d.decidable(ctx, tenant, proposal, dec)
 	if err != nil {

@@ -46,6 +46,7 @@ func NewDispatcher(c *Catalog, cfg Config) (*Dispatcher, error) {
 	}
 	d := &Dispatcher{cfg: cfg.withDefaults(), catalog: c, runs: map[runKey]*runState{}, closing: make(chan struct{}), mono: time.Now} //nolint:forbidigo // a function value, see mono
 	d.tools = d.cfg.Shadow.over(c)
+	d.cfg.Shadow.stores(&d.cfg)
 	m, err := newMeter(d.cfg)
 	if err != nil {
 		return nil, fmt.Errorf("tool: config: meter provider: %w", err)
@@ -159,8 +160,12 @@ func (d *Dispatcher) writeOf(wire string) (*definition, error) {
 }
 
 // Fresh reports whether the target is still what was proposed: its version, and the sequence of its resource. Stale is
-// an *envelope.Error of VERSION_CONFLICT; any other error means that it could not be found out.
+// an *envelope.Error of VERSION_CONFLICT; any other error means that it could not be found out. In shadow, where nobody is
+// asked, it is [ErrNotLive].
 func (d *Dispatcher) Fresh(ctx context.Context, p approval.Proposal) error {
+	if d.cfg.Shadow != nil {
+		return fmt.Errorf("tool: fresh: %w: it runs in shadow", ErrNotLive)
+	}
 	def, err := d.writeOf(p.Tool)
 	if err != nil {
 		return err

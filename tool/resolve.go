@@ -185,8 +185,14 @@ func storedOutcome(op idem.Record) (idem.Outcome, bool) {
 
 // Resolve closes an unknown operation on an operator's word: only by a principal whom the authority lets, with a reason
 // and evidence, audited before it happens. A result must fit the output schema of the operation's tool; where a success is
-// resolved without one, commits answer OUTPUT_INVALID with the effect done.
+// resolved without one, commits answer OUTPUT_INVALID with the effect done. In shadow it is [ErrNotLive].
 func (d *Dispatcher) Resolve(ctx context.Context, k idem.Key, by approval.Principal, r idem.Resolution) (idem.Record, error) {
+	if d.cfg.Shadow != nil {
+		return idem.Record{}, fmt.Errorf("tool: resolve: %w: it runs in shadow", ErrNotLive)
+	}
+	if d.cfg.Ledger == nil {
+		return idem.Record{}, fmt.Errorf("tool: resolve: %w", idem.ErrNotFound)
+	}
 	ctx = d.taped(ctx)
 	op, err := d.cfg.Ledger.Find(ctx, k)
 	if err != nil && !errors.Is(err, idem.ErrSealed) { // what cannot be opened can be ended

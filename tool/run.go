@@ -140,13 +140,13 @@ func (r *Run) Spend(ctx context.Context, tokens int64) error {
 
 // Cancel ends the run: calls under way are cancelled, operations that wait are closed, later calls answer CANCELLED. What
 // was sent goes on, and the ledger tells what became of it. The reason is a word for the audit, ^[a-z][a-z0-9_]{0,47}$; any
-// other text is recorded as "stopped".
+// other text is recorded as "stopped". In shadow no operation is closed: those of the same run are the live host's.
 func (r *Run) Cancel(reason string) {
 	r.state.end()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.d.ctx), storeTime)
 	defer cancel()
 	r.d.note(ctx, event{kind: eventRunCancel, who: r.state.principal, run: r.state.id, outcome: reasonWord(reason)})
-	if r.d.cfg.Ledger != nil {
+	if r.d.cfg.Ledger != nil && r.d.cfg.Shadow == nil {
 		r.d.closePending(ctx, r.state)
 	}
 }
