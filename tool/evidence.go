@@ -10,9 +10,16 @@ import (
 
 // Evidence is what a write proves with. Embed it by value in the write's Out; its members are members of Out on the wire.
 // The library fills OperationID, ResourceID (the target's id), PreviousVersion and ChangedFields where they are empty. An
-// Out whose CommittedAt is zero, whose NewVersion is empty although the target has versions and still exists, or whose
-// members name another operation or target proves nothing: the outcome is unknown. An id that the provider made is a
-// field of Out.
+// id that the provider made is a field of Out. An Out proves nothing, and the outcome is unknown, where
+//
+//   - OperationID, ResourceID or PreviousVersion is not the operation's, the target's id, the version that was approved,
+//   - NewVersion is empty although the target has versions and still exists,
+//   - CommittedAt is no time: zero, not after 1970-01-01 (a number that was not there), or after the year 9999 (seconds read
+//     as milliseconds). It is the provider's time and is compared with no clock: a provider's clock that goes wrong does not
+//     undo what it did.
+//
+// ChangedFields is the provider's word and is kept as it is: a provider calls its fields by names of its own, and what it
+// changed beyond the proposal's diffs is for the reader to see.
 type Evidence struct {
 	OperationID     string    `json:"operation_id" jsonschema:"pattern=^op_[0-9a-z]{4\\,64}$"`
 	ResourceID      string    `json:"resource_id" jsonschema:"minLength=1,maxLength=512" redact:"trusted"`
@@ -54,6 +61,9 @@ var (
 	errNoVersion      = errors.New("tool: the evidence has no new version")
 )
 
+// maxYear is the last that RFC 3339 can write (section 1).
+const maxYear = 9999
+
 // bound checks that the evidence speaks of this operation and of this target.
 func (e Evidence) bound(operation string, t approval.Target) error {
 	switch {
@@ -63,7 +73,7 @@ func (e Evidence) bound(operation string, t approval.Target) error {
 		return errOtherResource
 	case e.PreviousVersion != t.Version:
 		return errOtherVersion
-	case e.CommittedAt.IsZero():
+	case e.CommittedAt.Unix() <= 0, e.CommittedAt.Year() > maxYear:
 		return errNoTime
 	}
 	return nil

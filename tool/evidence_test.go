@@ -3,6 +3,7 @@ package tool_test
 import (
 	"context"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -27,6 +28,16 @@ func TestEvidenceOfSomethingElseProvesNothing(t *testing.T) {
 		{"another version before", func(e *tool.Evidence) { e.PreviousVersion = "16" }, idem.Unknown},
 		{"no version after", func(e *tool.Evidence) { e.NewVersion = "" }, idem.Unknown},
 		{"no time", func(e *tool.Evidence) { *e = tool.Evidence{NewVersion: "18"} }, idem.Unknown},
+		{"no time in Unix seconds", func(e *tool.Evidence) { e.CommittedAt = time.Unix(0, 0) }, idem.Unknown},
+		{"the first second", func(e *tool.Evidence) { e.CommittedAt = time.Unix(1, 0) }, idem.Succeeded},
+		{"seconds read as milliseconds", func(e *tool.Evidence) { e.CommittedAt = time.Unix(epoch.UnixMilli(), 0) }, idem.Unknown},
+		{"the last second that has a form", func(e *tool.Evidence) { e.CommittedAt = time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC) }, idem.Succeeded},
+		{"a year too far, in another zone", func(e *tool.Evidence) {
+			e.CommittedAt = time.Date(9999, 12, 31, 23, 0, 0, 0, time.FixedZone("", -7200))
+		}, idem.Unknown},
+		{"a clock that is ahead", func(e *tool.Evidence) { e.CommittedAt = epoch.AddDate(30, 0, 0) }, idem.Succeeded},
+		{"a clock that is behind", func(e *tool.Evidence) { e.CommittedAt = epoch.AddDate(-30, 0, 0) }, idem.Succeeded},
+		{"more fields than were proposed", func(e *tool.Evidence) { e.ChangedFields = []string{"limit", "modified_by"} }, idem.Succeeded},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

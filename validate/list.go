@@ -65,7 +65,7 @@ func (s *Schema) Hidden() []string {
 }
 
 // Declared cuts a field path of an error back to what the schema declares: names that the sender chose, keys of maps
-// among them, are dropped, and what follows them.
+// among them, are dropped, and what follows them; so is what stands in brackets and is no index.
 func (s *Schema) Declared(field string) string {
 	at := []*node{s.root}
 	end := 0
@@ -73,7 +73,7 @@ func (s *Schema) Declared(field string) string {
 		rest := field[pos:]
 		if rest[0] == '[' {
 			bracket := strings.IndexByte(rest, ']')
-			if bracket < 0 {
+			if bracket < 2 || strings.Trim(rest[1:bracket], "0123456789") != "" { // an index, or a text that somebody made up
 				break
 			}
 			if at = items(at); len(at) == 0 {

@@ -132,6 +132,9 @@ func TestViolationsAreCompleteAndInOrder(t *testing.T) {
 	}, e.Violations)
 	require.Equal(t, "inner[0]", s.Declared("inner[0].x"))
 	require.Equal(t, "inner[0].d", s.Declared("inner[0].d"))
+	for _, made := range []string{"inner[ada].d", "inner[].d", "inner[0", "inner[-1].d", "inner[0x1].d"} {
+		require.Equal(t, "inner", s.Declared(made), made)
+	}
 }
 
 func TestDecodeAsksForTheTypeOfTheSchema(t *testing.T) {
