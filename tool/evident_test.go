@@ -40,6 +40,10 @@ func (evidenceSaid) JSONSchema() *jsonschema.Schema {
 	return &jsonschema.Schema{Type: "object", Properties: p, AdditionalProperties: jsonschema.FalseSchema}
 }
 
+// It writes what its schema says, and that is no evidence.
+func (evidenceSaid) MarshalJSON() ([]byte, error)  { return []byte(`{}`), nil }
+func (*evidenceSaid) UnmarshalJSON(_ []byte) error { return nil }
+
 func registered[Out tool.Evident](w *world) error {
 	_, err := tool.NewCatalog(tool.Write[limitIn, limitPlan, Out]{
 		Spec: w.write.Spec, Class: tool.Reversible, Preview: w.write.Preview, Current: w.write.Current,

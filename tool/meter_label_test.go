@@ -42,20 +42,34 @@ func TestFieldLabelsAreBounded(t *testing.T) {
 		out             basketOut
 		counter, want   string
 	}{
-		{name: "an element of the arguments", args: `{"lines":[{"sku":"a"},{"sku":"b"},{"sku":"much too long"}],"labels":{}}`, why: "its index is the sender's",
-			counter: "refusals", want: "refusals code=INVALID_ARGUMENT field=lines[].sku name=price_basket_v1: 1"},
-		{name: "a key of the arguments", args: `{"lines":[],"labels":{"ada_lovelace":"x"}}`, why: "a key is a value",
-			counter: "refusals", want: "refusals code=INVALID_ARGUMENT field=labels name=price_basket_v1: 1"},
-		{name: "a member that is not declared", args: `{"lines":[{"sku":"a","ada_lovelace":1}],"labels":{}}`, why: "a name that the sender made up",
-			counter: "refusals", want: "refusals code=UNKNOWN_FIELD field=lines[] name=price_basket_v1: 1"},
-		{name: "an element that a handler names", args: good, fail: envelope.New(envelope.NotFound).At("lines[7].sku"), why: "as the schema's own",
-			counter: "refusals", want: "refusals code=NOT_FOUND field=lines[].sku name=price_basket_v1: 1"},
-		{name: "a key that a handler names", args: good, fail: envelope.New(envelope.NotFound).At("labels.ada_lovelace"), why: "a key is a value",
-			counter: "refusals", want: "refusals code=NOT_FOUND field= name=price_basket_v1: 1"},
-		{name: "a text in brackets", args: good, fail: envelope.New(envelope.NotFound).At("lines[ada].sku"), why: "an index is a number, and what is not declared is not named",
-			counter: "refusals", want: "refusals code=NOT_FOUND field= name=price_basket_v1: 1"},
-		{name: "an element of the answer", args: good, out: basketOut{Lines: []basketLine{{"a"}, {""}}}, why: "which element it was stands in the quarantine",
-			counter: "output_failures", want: "output_failures field=lines[].sku name=price_basket_v1: 1"},
+		{
+			name: "an element of the arguments", args: `{"lines":[{"sku":"a"},{"sku":"b"},{"sku":"much too long"}],"labels":{}}`, why: "its index is the sender's",
+			counter: "refusals", want: "refusals code=INVALID_ARGUMENT field=lines[].sku name=price_basket_v1: 1",
+		},
+		{
+			name: "a key of the arguments", args: `{"lines":[],"labels":{"ada_lovelace":"x"}}`, why: "a key is a value",
+			counter: "refusals", want: "refusals code=INVALID_ARGUMENT field=labels name=price_basket_v1: 1",
+		},
+		{
+			name: "a member that is not declared", args: `{"lines":[{"sku":"a","ada_lovelace":1}],"labels":{}}`, why: "a name that the sender made up",
+			counter: "refusals", want: "refusals code=UNKNOWN_FIELD field=lines[] name=price_basket_v1: 1",
+		},
+		{
+			name: "an element that a handler names", args: good, fail: envelope.New(envelope.NotFound).At("lines[7].sku"), why: "as the schema's own",
+			counter: "refusals", want: "refusals code=NOT_FOUND field=lines[].sku name=price_basket_v1: 1",
+		},
+		{
+			name: "a key that a handler names", args: good, fail: envelope.New(envelope.NotFound).At("labels.ada_lovelace"), why: "a key is a value",
+			counter: "refusals", want: "refusals code=NOT_FOUND field= name=price_basket_v1: 1",
+		},
+		{
+			name: "a text in brackets", args: good, fail: envelope.New(envelope.NotFound).At("lines[ada].sku"), why: "an index is a number, and what is not declared is not named",
+			counter: "refusals", want: "refusals code=NOT_FOUND field= name=price_basket_v1: 1",
+		},
+		{
+			name: "an element of the answer", args: good, out: basketOut{Lines: []basketLine{{"a"}, {""}}}, why: "which element it was stands in the quarantine",
+			counter: "output_failures", want: "output_failures field=lines[].sku name=price_basket_v1: 1",
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) { //nolint:tparallel // they share the handler
 			w := newWorld(t)
