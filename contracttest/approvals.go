@@ -47,10 +47,12 @@ func (a *act) renderedIsExecuted() *Failure {
 	return nil
 }
 
-// anotherPlan is the failure of a commit that ran with another plan than was approved.
+// anotherPlan is the failure of a commit that ran with another plan than the store shows. Which of the two is at fault
+// cannot be seen from here.
 func (a *act) anotherPlan(s seen, approved []byte) *Failure {
-	f := a.failure(s, "the handler called with the plan that was approved, byte for byte: "+shown(approved))
+	f := a.failure(s, "the handler called with the plan that the store shows as approved, byte for byte: "+shown(approved))
 	f.Got += ", and the handler got another plan"
+	f.Hint = "either the commit runs another plan than the stored one, or the store's Find shows another than it keeps"
 	return f
 }
 

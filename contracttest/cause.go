@@ -2,6 +2,7 @@ package contracttest
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 )
 
@@ -11,7 +12,8 @@ type cause struct {
 	more  []string
 }
 
-// causes puts failures together that say the same of the same keyword, whatever the field, in the order of the first.
+// causes puts failures together that say the same of the same keyword, whatever the field and whatever they quote, in the
+// order of the first.
 func causes(list []Failure) (out []*cause) {
 	at := map[string]*cause{}
 	for _, f := range list {
@@ -26,10 +28,14 @@ func causes(list []Failure) (out []*cause) {
 	return out
 }
 
+// quoted is what a failure quotes of a call or an answer: another text each time.
+var quoted = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
+
 // cause is what two failures of one fault have in common.
 func (f Failure) cause() string {
 	suite, _, _ := strings.Cut(f.Case, "/")
 	anywhere := func(text string) string {
+		text = quoted.ReplaceAllLiteralString(text, `"*"`)
 		if f.Field == "" {
 			return strings.ReplaceAll(text, quoteField(""), "*")
 		}

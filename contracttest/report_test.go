@@ -48,4 +48,10 @@ func TestErrTellsACauseOnce(t *testing.T) {
 	text := r.Err().Error()
 	require.Equal(t, 3, strings.Count(text, "\n  want"))
 	require.Contains(t, text, "1 more: input/a_v1/y/maxLength-over")
+	r.Failures = []contracttest.Failure{
+		{Case: "input/a_v1/x/type-null", Keyword: "type", Got: `INVALID_ARGUMENT; message "not valid: null"`},
+		{Case: "input/a_v1/x/type-text", Keyword: "type", Got: `INVALID_ARGUMENT; message "not valid: \"a\""`},
+		{Case: "input/a_v1/x/type-true", Keyword: "type", Got: `NOT_FOUND; message "not valid: true"`},
+	}
+	require.Equal(t, 2, strings.Count(r.Err().Error(), "\n  got"), "what a message quotes is another each time, the code is not")
 }
