@@ -18,6 +18,10 @@ import (
 // nothing else, and answers Out. What Commit runs is the plan that was approved, byte for byte. A Write is plain data and
 // is copied into the catalogue.
 //
+// A field class binds in all three types. In may hold secrets. Plan is stored, digested and shown to approvers and operators,
+// who are the host's own people: internal fields may stand in it, a secret may not, for Commit can resolve it. Out crosses
+// to the model: neither. Where a type says its own schema, its fields can be neither in any of the three.
+//
 // What an error of Commit means for the ledger:
 //
 //	the provider's final refusal, read whole    envelope.Refused(e)      failed, effect none

@@ -30,7 +30,7 @@ func TestClassesBehindATypesOwnSchema(t *testing.T) {
 	}
 	_, err := validate.For[out](validate.Output())
 	for _, want := range []string{
-		"List.Token: the class secret", "List.Margin: the class internal", "List.Name: redact: field class", "List.Inner.Key: the class secret",
+		"list[]{}.token: the class secret", "list[]{}.margin: the class internal", "list[]{}.name: redact: field class", "list[]{}.inner.key: the class secret",
 	} {
 		require.ErrorContains(t, err, want)
 	}

@@ -10,11 +10,11 @@ import (
 
 // Field describes one place of a schema, for data maps and redaction.
 type Field struct {
-	Path      string // "destination.country", "lines[].sku", "labels{}"; a union's branches share their places
-	Types     string // JSON Schema types, joined by "|"
-	Class     redact.Class
-	Untrusted bool   // free text: a string without enum, const, pattern or format that is not declared trusted, or one that is declared untrusted
-	Lint      string // the reason given in the lint tag
+	Path      string       // "destination.country", "lines[].sku", "labels{}"; a union's branches share their places
+	Types     string       // JSON Schema types, joined by "|"
+	Class     redact.Class // of branches that share the place, the strictest
+	Untrusted bool         // free text: a string without enum, const, pattern or format that is not declared trusted, or one that is declared untrusted
+	Lint      string       // the reason given in the lint tag
 }
 
 // Fields lists the places of the schema in its order, each once; a recursive type is entered once.
@@ -30,8 +30,8 @@ func (s *Schema) Fields() []Field {
 			continue
 		}
 		out[i].Untrusted = out[i].Untrusted || field.Untrusted
-		if out[i].Class == redact.ClassUnset {
-			out[i].Class = field.Class
+		if c := field.Class; c != redact.ClassUnset && (out[i].Class == redact.ClassUnset || c < out[i].Class) {
+			out[i].Class = c // of two branches the stricter: the classes count upwards from secret
 		}
 	}
 	return out

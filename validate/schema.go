@@ -89,10 +89,7 @@ func compile(doc jsontext.Value, o options, t reflect.Type) (*Schema, error) {
 	}
 	err = lint(root)
 	if t != nil {
-		err = errors.Join(err, prove(root, t))
-		if o.output {
-			err = errors.Join(err, hookClasses(t))
-		}
+		err = errors.Join(err, prove(root, t), hookClasses(t))
 	}
 	if err = errors.Join(err, classes(root, o)); err != nil {
 		return nil, err
