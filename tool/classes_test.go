@@ -38,7 +38,7 @@ type (
 		Email string `json:"email" redact:"personal"`
 	}
 	withUnexported struct {
-		token redact.Secret[string]
+		token redact.Secret[string] //nolint:unused // read by reflection
 	}
 	withLeft struct {
 		Token string `json:"-" redact:"secret"`

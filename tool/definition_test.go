@@ -232,7 +232,7 @@ func TestAPlanHoldsNoSecret(t *testing.T) {
 func TestManifestAndDataMap(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.write.Spec.Purpose, w.write.Spec.NeverCrosses = "Limits | of accounts", []string{"card number"}
+	w.write.Spec.Purpose, w.write.Spec.NeverCrosses = "Limits | of accounts\n<b>over & above</b>", []string{"card number"}
 	c, err := tool.NewCatalog(w.read, w.write)
 	require.NoError(t, err)
 	role, err := c.Role("support", commitTool, readTool)
@@ -255,7 +255,7 @@ func TestManifestAndDataMap(t *testing.T) {
 
 	var b strings.Builder
 	require.NoError(t, c.DataMap(&b))
-	require.Contains(t, b.String(), `Limits \| of accounts`)
+	require.Contains(t, b.String(), `| Limits \| of accounts &lt;b>over &amp; above&lt;/b> |`)
 	require.Contains(t, b.String(), "card number")
 	require.Contains(t, b.String(), "account_id, limit, note")
 	require.Contains(t, b.String(), "| reversible |  |", "without a table nobody is said to approve")

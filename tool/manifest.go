@@ -168,9 +168,9 @@ func required(r approval.Requirement) string {
 	return word
 }
 
-// cell makes text fit a cell of a Markdown table.
+// cell makes text fit a cell of a Markdown table, where it shows as it is: neither a border nor HTML.
 func cell(s string) string {
-	return strings.NewReplacer("\\", "\\\\", "|", "\\|", "\r", " ", "\n", " ").Replace(s)
+	return strings.NewReplacer("\\", "\\\\", "|", "\\|", "&", "&amp;", "<", "&lt;", "\r", " ", "\n", " ", "\t", " ").Replace(s)
 }
 
 // places are the declared places of a schema, in its order.

@@ -27,8 +27,7 @@ type (
 
 // The label of a field has as many values as the schema has places: elements share one, and keys of maps, which senders
 // and handlers choose, are in none.
-func TestFieldLabelsAreBounded(t *testing.T) {
-	t.Parallel()
+func TestFieldLabelsAreBounded(t *testing.T) { // its rows share the handler
 	var fail error
 	var out basketOut
 	read := tool.Tool[basketIn, basketOut]{
@@ -71,7 +70,7 @@ func TestFieldLabelsAreBounded(t *testing.T) {
 			counter: "output_failures", want: "output_failures field=lines[].sku name=price_basket_v1: 1",
 		},
 	} {
-		t.Run(tt.name, func(t *testing.T) { //nolint:tparallel // they share the handler
+		t.Run(tt.name, func(t *testing.T) {
 			w := newWorld(t)
 			o := w.observe()
 			c, err := tool.NewCatalog(read)

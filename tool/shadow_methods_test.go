@@ -116,8 +116,8 @@ func newShadowed(t *testing.T) *shadowed {
 	return x
 }
 
-func (x *shadowed) proposal(id string) approval.Proposal {
-	rec, err := x.approvals.Find(x.t.Context(), "t1", id)
+func (x *shadowed) proposal(ctx context.Context, id string) approval.Proposal {
+	rec, err := x.approvals.Find(ctx, "t1", id)
 	require.NoError(x.t, err)
 	return rec.Proposal
 }
@@ -141,7 +141,7 @@ func TestShadowWritesToNoStore(t *testing.T) {
 			return nil
 		}, nil},
 		{"Dispatcher.Decide", "a decision made here would let the live host run the write", func(ctx context.Context, x *shadowed) error {
-			_, err := x.d.Decide(ctx, "t1", x.waits, approval.Decision{Approved: true, By: lead, Digest: x.proposal(x.waits).Digest})
+			_, err := x.d.Decide(ctx, "t1", x.waits, approval.Decision{Approved: true, By: lead, Digest: x.proposal(ctx, x.waits).Digest})
 			return err
 		}, tool.ErrNotLive},
 		{"Dispatcher.Resolve", "a resource would be opened to other writes", func(ctx context.Context, x *shadowed) error {
@@ -149,7 +149,7 @@ func TestShadowWritesToNoStore(t *testing.T) {
 			return err
 		}, tool.ErrNotLive},
 		{"Dispatcher.Fresh", "Current is a function of the write", func(ctx context.Context, x *shadowed) error {
-			return x.d.Fresh(ctx, x.proposal(x.waits))
+			return x.d.Fresh(ctx, x.proposal(ctx, x.waits))
 		}, tool.ErrNotLive},
 		{"Dispatcher.Await", "only looks", func(ctx context.Context, x *shadowed) error {
 			_, err := x.d.Await(ctx, "t1", x.pending)
@@ -167,7 +167,7 @@ func TestShadowWritesToNoStore(t *testing.T) {
 			return nil
 		}, nil},
 		{"Run.Cancel", "the run that ends is the shadow's, the operations are the live host's", func(_ context.Context, x *shadowed) error {
-			x.run.Cancel("over")
+			x.run.Cancel("over") //nolint:contextcheck // it has a time of its own
 			return nil
 		}, nil},
 		{"Run.Spend", "is the budget's", func(ctx context.Context, x *shadowed) error {

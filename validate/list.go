@@ -1,6 +1,7 @@
 package validate
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -15,6 +16,9 @@ type Field struct {
 	Class     redact.Class // of branches that share the place, the strictest
 	Untrusted bool         // free text: a string without enum, const, pattern or format that is not declared trusted, or one that is declared untrusted
 	Lint      string       // the reason given in the lint tag
+	Narrowed  bool         // enum, const, format or a pattern says what it may be; not a pattern that takes JSON, XML, SQL or prose
+	MaxLength int          // in code points; -1: no bound of its own
+	Optional  bool         // its object may be without it
 }
 
 // Fields lists the places of the schema in its order, each once; a recursive type is entered once.
@@ -22,7 +26,10 @@ func (s *Schema) Fields() []Field {
 	var out []Field
 	at := map[string]int{}
 	for _, f := range list(s.root) {
-		field := Field{Path: f.path, Types: f.node.follow().types.String(), Class: f.node.class, Untrusted: f.untrusted(), Lint: f.node.lint}
+		field := Field{
+			Path: f.path, Types: f.node.follow().types.String(), Class: f.node.class, Untrusted: f.untrusted(), Lint: f.node.lint,
+			Narrowed: f.narrowed(), MaxLength: f.node.follow().maxLength, Optional: f.optional,
+		}
 		i, ok := at[f.path]
 		if !ok {
 			at[f.path] = len(out)
@@ -30,6 +37,8 @@ func (s *Schema) Fields() []Field {
 			continue
 		}
 		out[i].Untrusted = out[i].Untrusted || field.Untrusted
+		out[i].Narrowed = out[i].Narrowed && field.Narrowed
+		out[i].MaxLength = max(out[i].MaxLength, field.MaxLength)
 		if c := field.Class; c != redact.ClassUnset && (out[i].Class == redact.ClassUnset || c < out[i].Class) {
 			out[i].Class = c // of two branches the stricter: the classes count upwards from secret
 		}
@@ -143,6 +152,25 @@ type listed struct {
 	path  string
 	node  *node
 	owner *node // the field that carries the tags: items belong to their array
+
+	optional bool
+}
+
+// narrowed reports whether a string may not be just any text.
+func (f listed) narrowed() bool {
+	n := f.node.follow()
+	switch {
+	case n.constant != nil, n.enum != nil, n.format != noFormat:
+		return true
+	case n.pattern == nil:
+		return false
+	}
+	for _, text := range [...]string{`{"a":["b",1]}`, `<a b="c">d</a>`, `SELECT * FROM t WHERE a = 'b'`, "Anything, and more of it."} {
+		if n.pattern.match([]byte(text)) {
+			return false
+		}
+	}
+	return true
 }
 
 func (f listed) untrusted() bool {
@@ -168,7 +196,7 @@ type walker struct{ out []listed }
 
 func (w *walker) walk(n, owner *node, path string, open map[*node]bool) {
 	if path != "" {
-		w.out = append(w.out, listed{path, n, owner})
+		w.out = append(w.out, listed{path: path, node: n, owner: owner})
 	}
 	for _, sub := range spread([]*node{n}) {
 		if open[sub] {
@@ -176,10 +204,12 @@ func (w *walker) walk(n, owner *node, path string, open map[*node]bool) {
 		}
 		open[sub] = true
 		if sub != n && path != "" && sub.types.has(stringType) {
-			w.out = append(w.out, listed{path, sub, owner})
+			w.out = append(w.out, listed{path: path, node: sub, owner: owner})
 		}
 		for _, p := range sub.properties {
+			at := len(w.out)
 			w.walk(p.node, p.node, envelope.Member(path, p.name), open)
+			w.out[at].optional = !slices.Contains(sub.required, p.name)
 		}
 		for i, p := range sub.prefix {
 			w.walk(p, owner, path+"["+strconv.Itoa(i)+"]", open)
