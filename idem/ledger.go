@@ -74,9 +74,15 @@ type Ledger interface {
 	// as it is.
 	Close(ctx context.Context, k Key, to State, reason envelope.Code) (Record, error)
 
-	// Next delivers the row that is longest due among those of the given tools that are not terminal, and hides it from
-	// Next for lease. A row that another call is at work on may be passed over. nil tools: of any tool; an empty list: of
-	// none. ErrEmpty when nothing is due.
+	// Next delivers a row that is due, among those of the given tools that are not terminal, and hides it from Next for
+	// lease. A row that another call is at work on may be passed over. nil tools: of any tool; an empty list: of none.
+	// ErrEmpty when nothing is due.
+	//
+	// The tenants that have such a row due take turns, and each is delivered what of its own is longest due: one with many
+	// rows makes the others wait for one delivery each, not for all of them. Who has none due costs nobody a turn. The
+	// turns are a handle's, for each set of tools; handles do not know each other's, and of calls at once on one handle
+	// two may serve the same tenant. An implementation may learn of a tenant late, and says how late. Turns are of
+	// deliveries: how long the work takes that a delivery leads to is nothing that Next sees.
 	Next(ctx context.Context, tools []string, lease time.Duration) (Delivery, error)
 
 	// Later puts a delivered row off: Next offers it again after the given time. It is a hint: nothing happens, without

@@ -9,6 +9,7 @@ import (
 
 	"github.com/toolcontract/toolcontract/envelope"
 	"github.com/toolcontract/toolcontract/internal/bell"
+	"github.com/toolcontract/toolcontract/internal/turns"
 )
 
 // Memory is a Ledger in the process: nothing outlives it. It is safe for concurrent use; NewMemory makes one. It is
@@ -23,6 +24,7 @@ type Memory struct {
 	floor   int64 // sequence of a resource never seen
 	waiting int   // rows of a restore that wait for an operator
 	bell    bell.Bell
+	turns   turns.Turns
 }
 
 type slotKey struct{ tenant, resource string }

@@ -20,25 +20,35 @@ func (m *Memory) Next(ctx context.Context, tools []string, lease time.Duration) 
 	}
 	defer done()
 	var first *item
+	last := m.turns.Last(tools)
 	for _, it := range m.live {
 		if it.DueAt.After(now) || tools != nil && !slices.Contains(tools, it.Command.Tool) {
 			continue
 		}
-		if first == nil || earlier(it, first) {
+		if first == nil || sooner(it, first, last) {
 			first = it
 		}
 	}
 	if first == nil {
 		return Delivery{}, ErrEmpty
 	}
+	m.turns.Served(tools, first.Command.Key.Tenant)
 	first.Reap(now)
 	d := first.Deliver(now, lease)
 	first.Saved()
 	return d, nil
 }
 
-func earlier(a, b *item) bool {
-	return cmp.Or(a.DueAt.Compare(b.DueAt), a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.Command.Key.Operation, b.Command.Key.Operation)) < 0
+// sooner reports whether a comes before b: tenants take turns by name, from the one after last on.
+func sooner(a, b *item, last string) bool {
+	s, t := a.Command.Key, b.Command.Key
+	if s.Tenant == t.Tenant {
+		return cmp.Or(a.DueAt.Compare(b.DueAt), a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(s.Operation, t.Operation)) < 0
+	}
+	if ahead := s.Tenant > last; ahead != (t.Tenant > last) {
+		return ahead
+	}
+	return s.Tenant < t.Tenant
 }
 
 // Later implements [Ledger].

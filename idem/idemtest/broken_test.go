@@ -403,6 +403,7 @@ func outboxFlaws() map[string]flaw {
 			}
 		}),
 		"outbox/once": post("Next", func(st *step) { st.e.DueAt = st.now }),
+		"outbox/fair": {byAge: true},
 		"list/open": {lists: func(r *row, list, _ string) bool {
 			return !r.State.Terminal() && (list == "Open" || r.State == idem.Unknown)
 		}},
@@ -521,6 +522,18 @@ func TestBrokenLedgersFail(t *testing.T) {
 		})
 	}
 	require.Len(t, idemtest.Rules(), len(all), "a flaw without its rule")
+}
+
+// A ledger whose turns go by age alone breaks the one rule about them, and a ledger with one cursor for all workers too.
+func TestUnfairLedgers(t *testing.T) {
+	t.Parallel()
+	for name, f := range map[string]flaw{"by age": {byAge: true}, "one cursor": {oneCursor: true}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			err := idemtest.Check(t.Context(), func() (idemtest.Subject, error) { return newSketch(f), nil })
+			require.Equal(t, []string{"outbox/fair"}, broke(err))
+		})
+	}
 }
 
 func broke(err error) []string {

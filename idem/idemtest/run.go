@@ -116,7 +116,7 @@ func rules() []rule {
 	var all []rule
 	for _, group := range [][]rule{
 		admission(), forgotten(), claims(), leases(), finishes(), proofs(), resources(), runnings(), openClaims(), resends(),
-		closings(), outbox(), lists(), operators(), retention(), restores(), sealings(), borders(), handles(),
+		closings(), outbox(), fairness(), lists(), operators(), retention(), restores(), sealings(), borders(), handles(),
 	} {
 		all = append(all, group...)
 	}

@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -27,6 +29,7 @@ type sketchData struct {
 	slots   map[string]*idem.Slot
 	floor   int64
 	waiting int
+	last    map[string]string // by tools: the tenant that was served last
 }
 
 type row struct {
@@ -59,6 +62,8 @@ type flaw struct {
 	token      func() string
 	noReap     func(op string, e *row) bool
 	earlier    func(a, b *row) int
+	byAge      bool
+	oneCursor  bool
 	noEvidence bool
 	purgeAll   bool
 	keepTomb   bool
@@ -77,7 +82,7 @@ type flaw struct {
 
 func newSketch(f flaw) idemtest.Subject {
 	clock := newHands()
-	s := &sketch{&sketchData{clock: clock, rows: map[idem.Key]*row{}, slots: map[string]*idem.Slot{}}, f}
+	s := &sketch{&sketchData{clock: clock, rows: map[idem.Key]*row{}, slots: map[string]*idem.Slot{}, last: map[string]string{}}, f}
 	wrap := func(s *sketch) idem.Ledger {
 		if f.wrap != nil {
 			return f.wrap(s)
@@ -328,17 +333,27 @@ func (s *sketch) Next(ctx context.Context, tools []string, lease time.Duration) 
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	asked := strings.Join(tools, " ")
+	if s.flaw.oneCursor {
+		asked = ""
+	}
 	due := s.sorted(func(r *row) bool {
 		return !r.State.Terminal() && !r.DueAt.After(s.clock.Now()) && (tools == nil || slices.Contains(tools, r.Command.Tool))
 	}, func(a, b *row) int {
 		if s.flaw.earlier != nil {
 			return s.flaw.earlier(a, b)
 		}
-		return a.DueAt.Compare(b.DueAt)
+		turn := 0
+		if x, y := a.Command.Key.Tenant, b.Command.Key.Tenant; !s.flaw.byAge && x != y {
+			last := s.last[asked]
+			turn = cmp.Or(strings.Compare(fmt.Sprint(x <= last), fmt.Sprint(y <= last)), strings.Compare(x, y))
+		}
+		return cmp.Or(turn, a.DueAt.Compare(b.DueAt))
 	})
 	if len(due) == 0 {
 		return idem.Delivery{}, idem.ErrEmpty
 	}
+	s.last[asked] = due[0].Command.Key.Tenant
 	st := &step{op: "Next", now: s.clock.Now(), e: due[0], slot: s.slot(due[0].Command.Key.Tenant, due[0].Command.Resource), s: s}
 	s.reap(st)
 	d := due[0].Deliver(st.now, lease)

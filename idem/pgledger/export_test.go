@@ -20,7 +20,8 @@ func Statements() map[string][2]string {
 	return map[string][2]string{
 		"lock":             {q.lock, "('acme', 'live_7')"},
 		"peek":             {q.peek, "('acme', 'op_7')"},
-		"next":             {q.next, "('{t1,t3}', 1000000, '-infinity')"},
+		"next":             {q.next, "('{t1,t3}', 1000000, '{acme,globex}', '{2026-03-01,-infinity}')"},
+		"tenants":          {q.tenants, "('{t1,t3}', 'acme')"},
 		"overdue":          {q.overdue, "('acme')"},
 		"sweep":            {q.sweep, ""},
 		"open":             {q.open, "('acme', '-infinity', '', 'run_3')"},

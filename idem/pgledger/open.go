@@ -39,7 +39,7 @@ type Ledger struct {
 	want    chan struct{} // a NOTIFY is wanted
 	stop    context.CancelFunc
 	done    sync.WaitGroup
-	marks   marks
+	circles circles
 }
 
 var (

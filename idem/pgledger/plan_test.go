@@ -31,8 +31,16 @@ func TestPlans(t *testing.T) {
 			plan := explain(t, pool, st[0], st[1])
 			require.NotContains(t, plan, "Seq Scan on agent_command", "%s with %q:\n%s", name, statistics, plan)
 			require.NotContains(t, plan, "Seq Scan on agent_resource", "%s with %q:\n%s", name, statistics, plan)
-			if name == "next" {
-				require.Contains(t, strings.ReplaceAll(plan, "\n", " "), "AND (available_at <= $", "the time bounds the search:\n%s", plan)
+			require.NotRegexp(t, "Seq Scan on command_outbox o", plan, "%s with %q:\n%s", name, statistics, plan)
+			switch name {
+			case "next":
+				require.Contains(t, plan, "Index Scan using command_outbox_turn", "%q:\n%s", statistics, plan)
+				require.Regexp(t, `Index Cond: \(\(tool = tool.name\) AND \(tenant_id = turn.tenant\) AND \(available_at >= turn.since\) AND \(available_at <= \$`, plan,
+					"the tenant, the mark and the time bound the search, with %q:\n%s", statistics, plan)
+				require.NotContains(t, plan, "Sort Key: turn", "it stops at the first tenant:\n%s", plan)
+			case "tenants":
+				require.Equal(t, 2, strings.Count(plan, "Index Only Scan using command_outbox_turn"), "%q:\n%s", statistics, plan)
+				require.Contains(t, plan, "AND (tenant_id > first", "from tenant to tenant, with %q:\n%s", statistics, plan)
 			}
 		}
 	}

@@ -2,8 +2,8 @@ package pgledger
 
 // queries are the statements that read the clock.
 type queries struct {
-	admit, lock, clock, peek, next, overdue, sweep, open, unknown string
-	purge                                                         [3]string // tombstones, whole rows, bodies
+	admit, lock, clock, peek, next, tenants, overdue, sweep, open, unknown string
+	purge                                                                  [3]string // tombstones, whole rows, bodies
 }
 
 const micro = " * interval '1 microsecond'"
@@ -31,18 +31,33 @@ func makeQueries(clock string) queries {
 			LEFT JOIN command_outbox o ON o.tenant_id = c.tenant_id AND o.operation_id = c.operation_id
 			WHERE c.tenant_id = $1 AND c.operation_id = $2 FOR UPDATE OF c, r`,
 		peek: "SELECT " + shown + ", " + clock + " FROM agent_command c WHERE c.tenant_id = $1 AND c.operation_id = $2",
-		// Each tool's first row is one step into the index, however long the queue is. $3 passes over what others have
-		// left dead at the head of the queue.
+		// The first of the tenants $3 that has a row due: each of them is one step into the index for each tool, however
+		// long its queue is, and those after the one that is found are not looked at. $4 passes over what others have
+		// left dead at the head of a tenant's queue.
 		next: `WITH due AS (
-			SELECT d.tenant_id, d.operation_id, d.available_at FROM unnest($1::text[]) tool (name), LATERAL (
-				SELECT o.tenant_id, o.operation_id, o.available_at FROM command_outbox o
-				WHERE o.tool = tool.name AND o.available_at >= $3 AND o.available_at <= ` + once + `
-				ORDER BY o.available_at LIMIT 1 FOR UPDATE SKIP LOCKED) d
-			ORDER BY d.available_at LIMIT 1
+			SELECT d.tenant_id, d.operation_id, d.available_at FROM unnest($3::text[], $4::timestamptz[]) turn (tenant, since), LATERAL (
+				SELECT f.* FROM unnest($1::text[]) tool (name), LATERAL (
+					SELECT o.tenant_id, o.operation_id, o.available_at FROM command_outbox o
+					WHERE o.tool = tool.name AND o.tenant_id = turn.tenant AND o.available_at >= turn.since AND o.available_at <= ` + once + `
+					ORDER BY o.available_at LIMIT 1 FOR UPDATE SKIP LOCKED) f
+				ORDER BY f.available_at LIMIT 1) d
+			LIMIT 1
 		) UPDATE command_outbox o SET available_at = ` + clock + ` + $2` + micro + `, turn = o.turn + 1
 			FROM due, agent_command c WHERE (o.tenant_id, o.operation_id) = (due.tenant_id, due.operation_id)
 			AND (c.tenant_id, c.operation_id) = (due.tenant_id, due.operation_id)
 			RETURNING o.tenant_id, o.operation_id, o.tool, o.turn, c.state, c.dispatches, c.lease_until, c.running_until, due.available_at, ` + clock,
+		// From tenant to tenant, with the first row of each: one step into the index. Turns go by the bytes of names, as in
+		// Go. A list that is full has one more.
+		tenants: `WITH RECURSIVE first (tool, tenant_id, available_at) AS (
+			SELECT tool.name, f.tenant_id, f.available_at FROM unnest($1::text[]) tool (name), LATERAL (
+				SELECT o.tenant_id, o.available_at FROM command_outbox o WHERE o.tool = tool.name
+				ORDER BY o.tenant_id, o.available_at LIMIT 1) f
+			UNION ALL
+			SELECT first.tool, f.tenant_id, f.available_at FROM first, LATERAL (
+				SELECT o.tenant_id, o.available_at FROM command_outbox o WHERE o.tool = first.tool AND o.tenant_id > first.tenant_id
+				ORDER BY o.tenant_id, o.available_at LIMIT 1) f
+		) SELECT tenant_id, min(available_at), t.now FROM (SELECT ` + clock + ` AS now) t, first WHERE available_at <= t.now
+			GROUP BY tenant_id, t.now ORDER BY tenant_id COLLATE "C" <= $2::text, tenant_id COLLATE "C" LIMIT ` + itoa(circleSize+1),
 		overdue: "SELECT operation_id FROM command_outbox WHERE tenant_id = $1 AND claimed AND due_by <= " + once,
 		sweep: "WITH due AS MATERIALIZED (SELECT * FROM command_outbox WHERE due_by <= " + once + " LIMIT " + itoa(batch) + ") SELECT " + own + beside + ", " + clock + `
 			FROM due o JOIN agent_command c ON c.tenant_id = o.tenant_id AND c.operation_id = o.operation_id

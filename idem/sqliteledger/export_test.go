@@ -56,3 +56,8 @@ func (l *Ledger) Spoil(ctx context.Context, k idem.Key) error {
 		stmt{"UPDATE agent_evidence SET result = zeroblob(length(result)), failure = zeroblob(length(failure))" + of, []any{k.Tenant, k.Operation}},
 	)
 }
+
+// Due is the statement that looks for the next row, with its arguments, in SQL.
+func Due() (query string, args []any) {
+	return makeQueries(machineClock).due, []any{`["t1","t3"]`, "acme_5"}
+}

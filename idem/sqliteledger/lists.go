@@ -4,93 +4,12 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"strings"
 	"time"
 
 	"github.com/toolcontract/toolcontract/idem"
 	"github.com/toolcontract/toolcontract/idem/internal/stored"
 	"github.com/toolcontract/toolcontract/internal/cursor"
 )
-
-// Next implements [idem.Ledger].
-func (l *Ledger) Next(ctx context.Context, tools []string, lease time.Duration) (idem.Delivery, error) {
-	if lease <= 0 {
-		return idem.Delivery{}, idem.ErrInvalid
-	}
-	if k, err := l.due(ctx, l.reader, tools); err != nil || k == (idem.Key{}) { // an empty outbox is seen without waiting for writers
-		return idem.Delivery{}, wrap("next", emptyOr(err))
-	}
-	var d idem.Delivery
-	err := l.write(ctx, func(q querier) error {
-		k, err := l.due(ctx, q, tools)
-		if err != nil || k == (idem.Key{}) {
-			return emptyOr(err)
-		}
-		r, err := l.load(ctx, q, k)
-		if err != nil {
-			return err
-		}
-		r.Reap(r.now)
-		d = r.Deliver(r.now, lease)
-		return save(ctx, q, &r.Row)
-	})
-	if err != nil {
-		return idem.Delivery{}, wrap("next", err)
-	}
-	return d, nil
-}
-
-func emptyOr(err error) error {
-	if err == nil {
-		return idem.ErrEmpty
-	}
-	return err
-}
-
-// due returns the key of the row that is longest due, the zero key for none. Each tool's first row is one step into the
-// index, however long the queue is.
-func (l *Ledger) due(ctx context.Context, q querier, tools []string) (k idem.Key, err error) {
-	if tools == nil {
-		if tools, err = waitingTools(ctx, q); err != nil {
-			return idem.Key{}, err
-		}
-	}
-	if len(tools) == 0 {
-		return idem.Key{}, nil
-	}
-	each := make([]string, len(tools))
-	args := make([]any, len(tools))
-	for i, t := range tools {
-		each[i] = "SELECT * FROM (SELECT tenant_id, operation_id, available_at FROM command_outbox WHERE tool = ? ORDER BY available_at LIMIT 1)"
-		args[i] = t
-	}
-	err = q.QueryRowContext(ctx, "SELECT tenant_id, operation_id FROM ("+strings.Join(each, " UNION ALL ")+
-		") WHERE available_at <= 1000 * "+l.sql.clock+" ORDER BY available_at, operation_id LIMIT 1", args...).Scan(&k.Tenant, &k.Operation)
-	if errors.Is(err, sql.ErrNoRows) {
-		return idem.Key{}, nil
-	}
-	return k, err
-}
-
-// waitingTools returns the tools that stand in the outbox.
-func waitingTools(ctx context.Context, q querier) ([]string, error) {
-	rows, err := q.QueryContext(ctx, `WITH RECURSIVE each (tool) AS (SELECT min(tool) FROM command_outbox
-		UNION ALL SELECT (SELECT min(tool) FROM command_outbox o WHERE o.tool > each.tool) FROM each WHERE each.tool IS NOT NULL)
-		SELECT tool FROM each WHERE tool IS NOT NULL`)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close() //nolint:errcheck // Err says it
-	tools := []string{}
-	for rows.Next() {
-		var t string
-		if err := rows.Scan(&t); err != nil {
-			return nil, err
-		}
-		tools = append(tools, t)
-	}
-	return tools, rows.Err()
-}
 
 // Later implements [idem.Ledger].
 func (l *Ledger) Later(ctx context.Context, d idem.Delivery, after time.Duration) error {

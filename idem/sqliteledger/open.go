@@ -15,6 +15,7 @@ import (
 	"github.com/toolcontract/toolcontract/idem"
 	"github.com/toolcontract/toolcontract/idem/internal/stored"
 	"github.com/toolcontract/toolcontract/internal/bell"
+	"github.com/toolcontract/toolcontract/internal/turns"
 	"github.com/toolcontract/toolcontract/redact"
 )
 
@@ -38,6 +39,7 @@ type Ledger struct {
 	vault   stored.Vault
 	sql     queries
 	bell    bell.Bell
+	turns   turns.Turns
 }
 
 var (

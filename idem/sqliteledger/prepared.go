@@ -18,6 +18,7 @@ type queries struct {
 	clock     string // SQL expression of the time, in milliseconds
 	one       string // a row by its key
 	admission string // what an admission is judged by: whether the key is there, and the resource's row
+	due       string // the row whose turn it is
 }
 
 func makeQueries(clock string) queries {
@@ -27,6 +28,7 @@ func makeQueries(clock string) queries {
 		admission: `SELECT EXISTS (SELECT 1 FROM agent_command WHERE tenant_id = ?1 AND operation_id = ?2), m.waiting > 0, coalesce(r.seq, m.floor),
 			coalesce(r.open_operation, ''), ` + clock + `
 			FROM ledger_meta m LEFT JOIN agent_resource r ON r.tenant_id = ?1 AND r.resource = ?3`,
+		due: dueAfter(clock),
 	}
 }
 
@@ -89,4 +91,16 @@ func (p prepared) queryRow(ctx context.Context, db *sql.DB, query string, args .
 		return s.QueryRowContext(ctx, args...)
 	}
 	return db.QueryRowContext(ctx, query, args...)
+}
+
+// on is the handle itself, using what is prepared for one row.
+func (p prepared) on(db *sql.DB) querier { return outside{db, p} }
+
+type outside struct {
+	*sql.DB
+	prepared prepared
+}
+
+func (o outside) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
+	return o.prepared.queryRow(ctx, o.DB, query, args...)
 }

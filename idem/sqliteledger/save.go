@@ -27,7 +27,7 @@ const (
 
 // hot are the statements of an operation's way, and of finding it again.
 func (l *Ledger) hot() (writing, reading []string) {
-	reading = []string{l.sql.one, allAttempts, allEvidence}
+	reading = []string{l.sql.one, l.sql.due, allAttempts, allEvidence}
 	return append(slices.Clone(reading), l.sql.admission, insertCommand, insertOutbox, insertResource, updateCommand, saveAttempt, updateResource,
 		updateOutbox, deleteOutbox), reading
 }
