@@ -22,7 +22,7 @@ type advance struct {
 	approval approval.Record // empty: not loaded yet
 	checked  time.Time       // monotonic; when the re-check last passed. Zero: not yet
 	ours     bool            // this call admitted the operation
-	call     *call           // whose slots the handler holds; nil: a worker's
+	slots    *slots          // that the handler holds
 }
 
 // run returns the operation as it stands after the attempt; under way where ctx ended first and the handler goes on.
@@ -37,7 +37,7 @@ func (a *advance) run(ctx context.Context) idem.Record {
 	}
 	crashpoint.Hit(crashpoint.AfterClaim)
 	return a.d.dispatch(ctx, dispatch{
-		def: a.def, claim: claim, proposal: a.approval.Proposal, leaseEnds: before.Add(claim.Lease), attempt: len(a.op.Attempts) + 1, call: a.call,
+		def: a.def, claim: claim, proposal: a.approval.Proposal, leaseEnds: before.Add(claim.Lease), attempt: len(a.op.Attempts) + 1, slots: a.slots,
 	})
 }
 

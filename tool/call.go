@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"regexp"
 	"runtime/debug"
-	"sync/atomic"
 	"time"
 	"uuid"
 
@@ -26,33 +25,26 @@ type call struct {
 	free   bool            // it was a wait for an approval: not counted
 	found  string          // the proposal, of this run and person; empty until it is found
 	inner  *envelope.Error // what the library answered, for a middleware to pass on
-	slots  slots
-}
 
-// slots are what a call holds of its run's and its tool's parallel work: until it is answered and every handler that it
-// began has returned, however late.
-type slots struct {
-	holders  atomic.Int32
+	slots    slots
 	reserved Budget
-	gated    bool            // of its tool's too
+	atGate   bool            // it has a place among its tool's
 	ctx      context.Context //nolint:containedctx // the caller's values, for the budgets' store when the slots are left
 }
 
-// take and drop do nothing without a call.
-func (c *call) take() {
-	if c != nil {
-		c.slots.holders.Add(1)
+// leave gives back what the call holds of its run's and its tool's parallel work.
+func (c *call) leave() {
+	if c.atGate {
+		c.d.gates.leave(c.gate())
 	}
+	c.settle(c.ctx, c.reserved)
 }
 
-func (c *call) drop() {
-	if c == nil || c.slots.holders.Add(-1) > 0 {
-		return
-	}
-	if c.slots.gated {
-		c.d.gates.leave(c.tool, c.by.Principal.Tenant, c.by.Run)
-	}
-	c.settle(c.slots.ctx, c.slots.reserved)
+// gate is the call's place among those of its tool. Calls that only queue a write count apart from its handlers, which a
+// worker runs.
+func (c *call) gate() gate {
+	queues := c.tool.commits() && c.tool.def.write.queued
+	return gate{tool: c.tool, tenant: c.by.Principal.Tenant, run: c.by.Run, queues: queues}
 }
 
 var callID = regexp.MustCompile(`^[A-Za-z0-9_.:-]{0,64}$`)
@@ -155,9 +147,9 @@ func (c *call) budgeted(ctx context.Context, in envelope.Call, refusal *envelope
 	if err != nil {
 		return c.refuse(refusal)
 	}
-	c.slots.ctx, c.slots.reserved = ctx, reserved //nolint:fatcontext // once
-	c.take()
-	defer c.drop()
+	c.ctx, c.reserved, c.slots.owner = ctx, reserved, c //nolint:fatcontext // once
+	c.slots.take()
+	defer c.slots.drop()
 	if refusal != nil {
 		return c.refuse(refusal)
 	}
@@ -192,7 +184,7 @@ func (c *call) settle(ctx context.Context, reserved Budget) {
 
 // gated takes a place among the tool's parallel calls, bounds the call's time and lets the run's end reach it.
 func (c *call) gated(ctx context.Context, in envelope.Call, rest time.Duration) envelope.Result {
-	if c.slots.gated = c.d.gates.enter(c.tool, c.by.Principal.Tenant, c.by.Run); !c.slots.gated {
+	if c.atGate = c.d.gates.enter(c.gate()); !c.atGate {
 		return c.refuse(envelope.New(envelope.RateLimited).After(busyRetry))
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, c.limit(rest), timeIsUpError{})
@@ -320,6 +312,6 @@ func (c *call) entered(ctx context.Context, in any) {
 
 // once is one handler of a call within the tool's time.
 func (c *call) once(ctx context.Context, f func(context.Context) (reply, error)) (reply, error) {
-	r, err := guarded(ctx, c, c.tool.def.spec.Timeout, f)
+	r, err := guarded(ctx, &c.slots, c.tool.def.spec.Timeout, f)
 	return r, c.failure(ctx, err)
 }

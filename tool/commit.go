@@ -205,7 +205,7 @@ func (c *call) answered(ctx context.Context, op idem.Record) (reply, error) {
 
 // proceed runs a pending operation and answers what it came to, or that it goes on where the call's time is up.
 func (c *call) proceed(ctx context.Context, a *advance) (reply, error) {
-	a.requester, a.call = c.by.Principal, c
+	a.requester, a.slots = c.by.Principal, &c.slots
 	return operationAnswer(a.run(ctx), false)
 }
 

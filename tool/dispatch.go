@@ -20,7 +20,7 @@ type dispatch struct {
 	leaseEnds time.Time // monotonic
 	attempt   int
 	body      body
-	call      *call // whose slots the handler holds; nil: a worker's
+	slots     *slots // that the handler holds
 }
 
 var (
@@ -35,10 +35,10 @@ func (d *Dispatcher) dispatch(ctx context.Context, s dispatch) idem.Record {
 	done := make(chan idem.Record, 1)
 	own := context.WithoutCancel(ctx)
 	d.working.Add(1) // the caller's own work is counted
-	s.call.take()
+	s.slots.take()
 	go func() {
 		defer d.working.Done()
-		defer s.call.drop()
+		defer s.slots.drop()
 		a := contained(own, func(ctx context.Context) (idem.Record, error) { return d.run(ctx, s), nil })
 		if a.err != nil { // a part of the host panicked: the lease will end, and the reader put it right
 			d.log("dispatch_failed", "", a.err)
@@ -94,7 +94,7 @@ func (d *Dispatcher) handle(own context.Context, s dispatch) idem.Outcome {
 	ctx = idem.WithHolder(ctx, idem.Holder{Ledger: d.cfg.Ledger, Claim: s.claim, Check: d.checker(s, cmd)})
 	late := func(a answer[product]) { d.late(own, s, cmd, a) }
 	ctx, end := d.meter.span(ctx, spanExecute, s.def.write.wire, "")
-	p, err := abandonable(ctx, s.call, s.def.spec.Timeout, late, func(ctx context.Context) (product, error) { return s.def.write.run(ctx, cmd) })
+	p, err := abandonable(ctx, s.slots, s.def.spec.Timeout, late, func(ctx context.Context) (product, error) { return s.def.write.run(ctx, cmd) })
 	o := d.outcome(own, s, cmd, p, err, mark.Sent())
 	came(end, o.State)
 	return o

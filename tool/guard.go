@@ -30,20 +30,20 @@ func (timeIsUpError) Unwrap() error { return context.DeadlineExceeded }
 
 // guarded runs f in a goroutine of its own, for at most timeout, and contains its panics. It returns when the context
 // ends even if f does not heed it; then the error is the context's cause and what f still returns is dropped.
-func guarded[T any](ctx context.Context, c *call, timeout time.Duration, f func(context.Context) (T, error)) (T, error) {
+func guarded[T any](ctx context.Context, held *slots, timeout time.Duration, f func(context.Context) (T, error)) (T, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, timeout, timeIsUpError{})
 	defer cancel()
-	return watched(ctx, c, f)
+	return watched(ctx, held, f)
 }
 
-// watched is guarded within the time that ctx has. The call's slots are held until f returns; nil: there is no call.
-func watched[T any](ctx context.Context, c *call, f func(context.Context) (T, error)) (T, error) {
+// watched is guarded within the time that ctx has. The slots are held until f returns; nil: there are none.
+func watched[T any](ctx context.Context, held *slots, f func(context.Context) (T, error)) (T, error) {
 	done := make(chan answer[T], 1)
-	c.take()
+	held.take()
 	go func() {
 		a := answer[T]{err: errGoexit}
 		defer func() {
-			c.drop()
+			held.drop()
 			done <- a
 		}()
 		a = contained(ctx, f)
@@ -92,17 +92,17 @@ func shielded(f func() error) (err error) {
 }
 
 // abandonable is guarded for a handler whose late answer matters: what f returns after ctx has ended goes to late.
-// The call's slots are held until f returns.
-func abandonable[T any](ctx context.Context, c *call, timeout time.Duration, late func(answer[T]), f func(context.Context) (T, error)) (T, error) {
+// The slots are held until f returns.
+func abandonable[T any](ctx context.Context, held *slots, timeout time.Duration, late func(answer[T]), f func(context.Context) (T, error)) (T, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, timeout, timeIsUpError{})
 	defer cancel()
 	done := make(chan answer[T])
 	gone := make(chan struct{})
-	c.take()
+	held.take()
 	go func() {
 		a := answer[T]{err: errGoexit}
 		defer func() {
-			c.drop()
+			held.drop()
 			select {
 			case done <- a:
 			case <-gone:

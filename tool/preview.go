@@ -50,7 +50,7 @@ func (w Write[In, Plan, Out]) servePreview(ctx context.Context, c *call, args []
 	}
 	c.accepted(args)
 	if w.Check != nil {
-		_, err := guarded(ctx, c, c.tool.def.spec.Timeout, func(ctx context.Context) (struct{}, error) {
+		_, err := guarded(ctx, &c.slots, c.tool.def.spec.Timeout, func(ctx context.Context) (struct{}, error) {
 			return struct{}{}, w.Check(ctx, c.by, in)
 		})
 		if err != nil {
@@ -104,7 +104,7 @@ func (c *call) propose(ctx context.Context, resolve func(context.Context) (draft
 }
 
 func (c *call) drafted(ctx context.Context, resolve func(context.Context) (draft, error)) (draft, error) {
-	d, err := guarded(ctx, c, c.tool.def.spec.Timeout, resolve)
+	d, err := guarded(ctx, &c.slots, c.tool.def.spec.Timeout, resolve)
 	if err != nil {
 		return draft{}, c.failure(ctx, err)
 	}

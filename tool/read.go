@@ -87,7 +87,7 @@ func (t Tool[In, Out]) serve(ctx context.Context, c *call, args []byte) (reply, 
 
 // try asks the handler once, within ctx.
 func (t Tool[In, Out]) try(ctx context.Context, c *call, in In) (reply, error) {
-	out, err := watched(ctx, c, func(ctx context.Context) (Out, error) {
+	out, err := watched(ctx, &c.slots, func(ctx context.Context) (Out, error) {
 		if t.Check != nil {
 			if err := t.Check(ctx, c.by, in); err != nil {
 				var none Out
@@ -110,7 +110,7 @@ func (t Tool[In, Out]) try(ctx context.Context, c *call, in In) (reply, error) {
 	if t.Verify == nil {
 		return reply{data: data}, nil
 	}
-	_, err = watched(ctx, c, func(ctx context.Context) (struct{}, error) { return struct{}{}, t.Verify(ctx, c.by, in, out) })
+	_, err = watched(ctx, &c.slots, func(ctx context.Context) (struct{}, error) { return struct{}{}, t.Verify(ctx, c.by, in, out) })
 	return reply{data: data}, c.failure(ctx, err)
 }
 

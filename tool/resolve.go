@@ -52,14 +52,20 @@ func (d *Dispatcher) reopen(ctx context.Context, def *definition, op idem.Record
 	if o := d.learn(ctx, s, cmd, op); o.State != idem.Unknown {
 		return d.store(ctx, s, o)
 	}
-	if resend && def.write.contract == idem.ReplaySafe && op.State == idem.Unknown {
-		again, ok := d.resent(ctx, s)
-		if ok {
-			return d.store(ctx, again, d.handle(ctx, again))
-		}
-		s = again // of the two claims, the one that the row has
+	if !resend || def.write.contract != idem.ReplaySafe || op.State != idem.Unknown {
+		return d.store(ctx, s, stays)
 	}
-	return d.store(ctx, s, stays)
+	held, free := d.place(def, op)
+	if !free {
+		return d.store(ctx, s, stays)
+	}
+	defer held.drop()
+	again, ok := d.resent(ctx, s)
+	if !ok {
+		return d.store(ctx, again, stays) // of the two claims, the one that the row has
+	}
+	again.slots = held
+	return d.store(ctx, again, d.handle(ctx, again))
 }
 
 // learn finds out what a claimed open operation came to: the provider's word by its key or receipt, then what is stored.

@@ -46,7 +46,10 @@ type Spec struct {
 	// Lookups and NeverCrosses are lines of the data map: facts resolved behind the boundary, facts that cross it in no
 	// direction. Empty: none are named.
 	Lookups, NeverCrosses []string
-	// PerRun and PerTenant bound the parallel calls of this tool. Zero: only the run's budget bounds them.
+	// PerRun and PerTenant bound the parallel calls of this tool in a dispatcher, a worker's handlers of its commit among
+	// them: a call over it answers RATE_LIMITED, an operation waits in the outbox. A place is held until its handler has
+	// returned, however late. Calls that only queue a write count apart from the handlers that run it. Zero: only the
+	// run's budget bounds them.
 	PerRun, PerTenant int
 	// Tags are words that a policy rule can match.
 	Tags []string

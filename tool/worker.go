@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
+
+	"github.com/cenkalti/backoff/v5"
 
 	"github.com/toolcontract/toolcontract/idem"
 )
@@ -29,14 +32,23 @@ const (
 	workerBodies     = 30 * 24 * time.Hour
 	workerTombstones = 366 * 24 * time.Hour
 	workerPause      = time.Second // after the ledger could not be asked
+
+	// An operation whose tool has no place for it is looked at again after about fullRetry, and fullEach more for each other
+	// that was put off since one last had a place: many of them do not keep the ledger busy. At most after fullMost.
+	fullRetry = 250 * time.Millisecond
+	fullEach  = 5 * time.Millisecond
+	fullMost  = 10 * time.Second
 )
 
 // Worker runs what waits in the outbox, finds out what unknown and running operations came to, and sweeps. Any number
-// of them may run, on any number of machines; the ledger lets each operation through once.
+// of them may run, on any number of machines; the ledger lets each operation through once. What the tool's PerRun or
+// PerTenant has no place for waits in the outbox, and other work goes on.
 type Worker struct {
 	d     *Dispatcher
 	cfg   WorkerConfig
 	tools []string
+	full  atomic.Int64  // operations put off since one last had a place
+	due   chan struct{} // one of them is
 }
 
 // ErrNotLive says that a dispatcher does not reach the systems of its writes.
@@ -65,7 +77,7 @@ func NewWorker(d *Dispatcher, cfg WorkerConfig) (*Worker, error) {
 	if cfg.Name == "" {
 		cfg.Name = d.id("worker_")
 	}
-	w := &Worker{d: d, cfg: cfg}
+	w := &Worker{d: d, cfg: cfg, due: make(chan struct{}, 1)}
 	for _, def := range d.catalog.writes() {
 		w.tools = append(w.tools, def.write.wire)
 	}
@@ -108,6 +120,7 @@ func (w *Worker) Run(ctx context.Context) error {
 				wake = nil // polling goes on
 			}
 		case <-poll.C:
+		case <-w.due:
 		}
 	}
 }
@@ -170,20 +183,40 @@ func (w *Worker) deliver(ctx context.Context, delivery idem.Delivery) {
 		return
 	}
 	defer w.d.working.Done()
-	a := contained(ctx, func(ctx context.Context) (idem.Record, error) { return w.work(ctx, delivery) })
-	after := time.Duration(0)
-	switch {
-	case errors.Is(a.err, errNothingToDo):
-		return
-	case a.err != nil:
+	a := contained(ctx, func(ctx context.Context) (again, error) { return w.work(ctx, delivery) })
+	if a.err != nil {
 		w.d.log("operation_waits", "", a.err)
-		after = workerPause
-	case a.value.State == idem.Pending:
-		after = max(a.value.AvailableIn, backOff(delivery.Attempt+1))
-	default:
-		return // the ledger itself knows when to offer it again
+		a.value = again{offer: true, after: workerPause}
 	}
-	w.later(ctx, delivery, after)
+	if !a.value.offer {
+		return
+	}
+	w.later(ctx, delivery, a.value.after)
+	if a.value.full {
+		time.AfterFunc(a.value.after, w.look)
+	}
+}
+
+// again says when an operation is to be offered again; without offer the ledger itself knows.
+type again struct {
+	offer bool
+	after time.Duration
+	full  bool // it had no place: look then
+}
+
+// putOff says when an operation is due again for which there was no place.
+func (w *Worker) putOff() again {
+	rest := backoff.NewExponentialBackOff() // its first wait, for the jitter
+	rest.InitialInterval = min(fullRetry+time.Duration(w.full.Add(1)-1)*fullEach, fullMost)
+	return again{offer: true, after: rest.NextBackOff(), full: true}
+}
+
+// look lets Run look into the outbox.
+func (w *Worker) look() {
+	select {
+	case w.due <- struct{}{}:
+	default:
+	}
 }
 
 func (w *Worker) later(ctx context.Context, delivery idem.Delivery, after time.Duration) {
@@ -192,29 +225,44 @@ func (w *Worker) later(ctx context.Context, delivery idem.Delivery, after time.D
 	}
 }
 
-var errNothingToDo = errors.New("tool: nothing to do")
-
-func (w *Worker) work(ctx context.Context, delivery idem.Delivery) (idem.Record, error) {
+func (w *Worker) work(ctx context.Context, delivery idem.Delivery) (again, error) {
 	def, err := w.d.writeOf(delivery.Tool)
 	if err != nil {
-		return idem.Record{}, err
+		return again{}, err
 	}
 	op, err := w.d.cfg.Ledger.Find(ctx, delivery.Key)
 	if err != nil {
-		return idem.Record{}, err
+		return again{}, err
 	}
 	switch op.State {
 	case idem.Pending:
-		if op.AvailableIn > 0 {
-			return op, nil
-		}
-		a := &advance{d: w.d, def: def, op: op, worker: w.cfg.Name}
-		return a.run(ctx), nil
+		return w.advance(ctx, def, op, delivery.Attempt), nil
 	case idem.Unknown, idem.Running:
-		return w.d.resolve(ctx, def, op, w.cfg.Name), nil
+		op = w.d.resolve(ctx, def, op, w.cfg.Name)
 	case idem.Dispatching, idem.Succeeded, idem.Failed, idem.Denied, idem.Expired, idem.Cancelled:
+		return again{}, nil
 	}
-	return op, errNothingToDo
+	return waits(op, delivery.Attempt), nil
+}
+
+// advance tries to run a pending operation, once there is a place for its handler.
+func (w *Worker) advance(ctx context.Context, def *definition, op idem.Record, attempt int) again {
+	if op.AvailableIn > 0 {
+		return waits(op, attempt)
+	}
+	held, free := w.d.place(def, op)
+	if !free {
+		return w.putOff()
+	}
+	defer held.drop()
+	w.full.Store(0)
+	a := &advance{d: w.d, def: def, op: op, worker: w.cfg.Name, slots: held}
+	return waits(a.run(ctx), attempt)
+}
+
+// waits lets what is pending still wait for its back-off.
+func waits(op idem.Record, attempt int) again {
+	return again{offer: op.State == idem.Pending, after: max(op.AvailableIn, backOff(attempt+1))}
 }
 
 // sweep closes what is over its time, forgets what is old, and purges the quarantine.
