@@ -30,6 +30,9 @@ func (a *advance) run(ctx context.Context) idem.Record {
 	if err := a.ready(ctx); err != nil {
 		return a.stopped(ctx, err)
 	}
+	if ctx.Err() != nil { // nothing begins for a caller who is gone
+		return a.stopped(ctx, &undecided{context.Cause(ctx)})
+	}
 	before := a.d.mono()
 	claim, err := a.d.cfg.Ledger.Claim(ctx, a.op.Command.Key, a.name(), a.d.cfg.Lease)
 	if err != nil {

@@ -2,10 +2,7 @@ package tool
 
 import (
 	"context"
-	"sync"
 	"time"
-
-	"github.com/toolcontract/toolcontract/envelope"
 )
 
 // Budget is what a run may use up. As a run's limit: Calls must be set; zero Parallel is 4; zero Elapsed is up to the
@@ -20,86 +17,74 @@ type Budget struct {
 const defaultParallel = 4
 
 // BudgetStore counts what runs use. It is safe for concurrent use and, where several machines serve one run, shared by
-// them.
+// them. Package budgettest checks implementations.
+//
+// A negative amount is refused with an *[AmountError] before anything is looked at or changed ([CheckReserve],
+// [CheckSettle]). What is counted stays between zero and the largest number of its type: a sum beyond that is that number.
+//
+// A run is known from its first reservation, refused or not, until the latest until that one of its reservations named:
+// as long as that lies ahead nothing is forgotten. After it a store may forget the run, and then a reservation under the
+// same id begins a new budget. Run ids are not to be used again.
 type BudgetStore interface {
 	// Reserve takes want from what is left of limit, all of it or nothing, in one step. What does not fit is an
 	// *envelope.Error: BUDGET_EXHAUSTED for calls, time and tokens, RATE_LIMITED for parallel work. Any other error is the
-	// machinery's. A reservation for parallel work that is not settled ends at until.
+	// machinery's: it may have been taken, and the store gives it back by itself. A reservation for parallel work that is
+	// not settled ends at until. Of want the Elapsed is nothing.
 	Reserve(ctx context.Context, tenant, run string, want, limit Budget, until time.Time) error
-	// Settle gives back what was reserved and not used. Parallel work is always given back.
+	// Settle gives back what was reserved and not used. Parallel work is always given back. What was used beyond the
+	// reservation counts as well. Settling what was never reserved, or was settled before, changes nothing where the
+	// reservation was for parallel work, and otherwise leaves never more than the limit.
 	Settle(ctx context.Context, tenant, run string, reserved, used Budget) error
 }
 
-// MemoryBudgets is a BudgetStore that counts in this process. Make it with [NewMemoryBudgets].
-type MemoryBudgets struct {
-	now  func() time.Time
-	mu   sync.Mutex
-	runs map[runKey]*spent
+// ElapsedStore is what a BudgetStore offers that tells how much of a run's time is left, so that a call ends with it, on
+// whatever machine the run began. Without it a process counts from its own first Start of the run.
+type ElapsedStore interface {
+	BudgetStore
+	// ReserveRest is Reserve, and answers what is left of limit.Elapsed after it: not more than that, measured from before
+	// the call. Zero or less is none. Without a limit.Elapsed, and beside an error, the rest means nothing.
+	ReserveRest(ctx context.Context, tenant, run string, want, limit Budget, until time.Time) (rest time.Duration, err error)
 }
 
-type runKey struct{ tenant, run string }
-
-type spent struct {
-	Budget
-	started, until time.Time
+// AmountError says that an amount which was handed to a BudgetStore cannot be.
+type AmountError struct {
+	Place string // the argument and its field, as in want.calls
 }
 
-// NewMemoryBudgets returns a store without runs; a nil clock is time.Now. Dispatchers of one process that serve the same
-// runs share one.
-func NewMemoryBudgets(now func() time.Time) *MemoryBudgets {
-	if now == nil {
-		now = time.Now //nolint:forbidigo // the documented default
-	}
-	return &MemoryBudgets{now: now, runs: map[runKey]*spent{}}
+// Error names the place.
+func (e *AmountError) Error() string { return "tool: budget: " + e.Place + ": must not be negative" }
+
+// CheckReserve returns the *AmountError of the first negative amount that Reserve must refuse, for implementations; nil:
+// there is none.
+func CheckReserve(want, limit Budget) error { return checkAmounts("want", want, "limit", limit) }
+
+// CheckSettle is CheckReserve for Settle.
+func CheckSettle(reserved, used Budget) error {
+	return checkAmounts("reserved", reserved, "used", used)
 }
 
-// Reserve implements BudgetStore.
-func (m *MemoryBudgets) Reserve(_ context.Context, tenant, run string, want, limit Budget, until time.Time) error {
-	now := m.now()
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	s := m.runs[runKey{tenant, run}]
-	if s == nil {
-		m.forget(now)
-		s = &spent{started: now}
-		m.runs[runKey{tenant, run}] = s
+func checkAmounts(one string, a Budget, two string, b Budget) error {
+	field := a.negative()
+	if field == "" {
+		one, field = two, b.negative()
 	}
-	if until.After(s.until) {
-		s.until = until
-	}
-	switch {
-	case want.Calls > limit.Calls-s.Calls,
-		limit.Elapsed > 0 && now.Sub(s.started) >= limit.Elapsed,
-		limit.Tokens > 0 && want.Tokens > limit.Tokens-s.Tokens:
-		return envelope.New(envelope.BudgetExhausted)
-	case want.Parallel > 0 && want.Parallel > limit.Parallel-s.Parallel:
-		return envelope.New(envelope.RateLimited).After(busyRetry)
-	}
-	s.Calls += want.Calls
-	s.Parallel += want.Parallel
-	s.Tokens += want.Tokens
-	return nil
-}
-
-// Settle implements BudgetStore.
-func (m *MemoryBudgets) Settle(_ context.Context, tenant, run string, reserved, used Budget) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	s := m.runs[runKey{tenant, run}]
-	if s == nil {
+	if field == "" {
 		return nil
 	}
-	s.Calls = max(s.Calls-(reserved.Calls-used.Calls), 0)
-	s.Parallel = max(s.Parallel-reserved.Parallel, 0)
-	s.Tokens = max(s.Tokens-(reserved.Tokens-used.Tokens), 0)
-	return nil
+	return &AmountError{Place: one + "." + field}
 }
 
-// forget drops the runs that are over and idle.
-func (m *MemoryBudgets) forget(now time.Time) {
-	for k, s := range m.runs {
-		if s.Parallel == 0 && now.After(s.until) {
-			delete(m.runs, k)
-		}
+// negative names the first field below zero.
+func (b Budget) negative() string {
+	switch {
+	case b.Calls < 0:
+		return "calls"
+	case b.Parallel < 0:
+		return "parallel"
+	case b.Elapsed < 0:
+		return "elapsed"
+	case b.Tokens < 0:
+		return "tokens"
 	}
+	return ""
 }

@@ -140,20 +140,20 @@ func (c *call) budgeted(ctx context.Context, in envelope.Call, refusal *envelope
 		return c.refuse(envelope.New(envelope.BudgetExhausted))
 	}
 	reserved := Budget{Calls: 1, Parallel: 1}
-	err := d.cfg.Budgets.Reserve(ctx, s.principal.Tenant, s.id, reserved, c.run.limit, s.deadline)
+	ends, err := c.run.reserve(ctx, reserved)
 	if refusal == nil && err != nil {
 		refusal = budgetFailure(err)
 	}
 	if err != nil {
 		return c.refuse(refusal)
 	}
-	c.ctx, c.reserved, c.slots.owner = ctx, reserved, c //nolint:fatcontext // once
+	c.ctx, c.reserved, c.slots.owner = ctx, reserved, c
 	c.slots.take()
 	defer c.slots.drop()
 	if refusal != nil {
 		return c.refuse(refusal)
 	}
-	return c.gated(ctx, in, rest)
+	return c.gated(ctx, in, rest, ends)
 }
 
 func budgetFailure(err error) *envelope.Error {
@@ -183,11 +183,19 @@ func (c *call) settle(ctx context.Context, reserved Budget) {
 }
 
 // gated takes a place among the tool's parallel calls, bounds the call's time and lets the run's end reach it.
-func (c *call) gated(ctx context.Context, in envelope.Call, rest time.Duration) envelope.Result {
+func (c *call) gated(ctx context.Context, in envelope.Call, rest time.Duration, runEnds time.Time) envelope.Result {
 	if c.atGate = c.d.gates.enter(c.gate()); !c.atGate {
 		return c.refuse(envelope.New(envelope.RateLimited).After(busyRetry))
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, c.limit(rest), timeIsUpError{})
+	limit, cause := c.limit(rest), error(timeIsUpError{})
+	if !runEnds.IsZero() {
+		if left := runEnds.Sub(c.d.mono()); left <= 0 {
+			return c.refuse(envelope.New(envelope.BudgetExhausted))
+		} else if left <= limit {
+			limit, cause = left, runTimeIsUpError{}
+		}
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, cause)
 	defer cancel()
 	if !c.run.state.enter(c, cancel) {
 		return c.refuse(envelope.New(envelope.Cancelled))

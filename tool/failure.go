@@ -47,6 +47,8 @@ func (c *call) failure(ctx context.Context, err error) error {
 func crossing(ctx context.Context, t *callable, err error) *envelope.Error {
 	e := examine(err)
 	switch {
+	case runTimeIsUp(ctx) && (e.stopped || e.declared != nil && e.declared.Code == envelope.DeadlineExceeded):
+		return ended(ctx, false).WithCause(e) // however the handler worded it
 	case e.declared != nil:
 		return declaredFailure(t, e.declared).WithCause(e)
 	case e.notFound:
@@ -77,8 +79,14 @@ func (t *callable) worded(d envelope.Failure, e *envelope.Error) *envelope.Error
 	return out
 }
 
-// ended says why a time was over: the caller or the run stopped it, or the time is up.
+// runTimeIsUp reports whether ctx ended with the run's Elapsed.
+func runTimeIsUp(ctx context.Context) bool { return errors.Is(context.Cause(ctx), runTimeIsUpError{}) }
+
+// ended says why a time was over: the run has none left, the caller or the run stopped it, or the call's is up.
 func ended(ctx context.Context, timedOut bool) *envelope.Error {
+	if runTimeIsUp(ctx) {
+		return envelope.New(envelope.BudgetExhausted)
+	}
 	if timedOut || errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
 		return envelope.New(envelope.DeadlineExceeded)
 	}

@@ -28,6 +28,12 @@ type timeIsUpError struct{}
 func (timeIsUpError) Error() string { return "tool: the time for the call is up" }
 func (timeIsUpError) Unwrap() error { return context.DeadlineExceeded }
 
+// runTimeIsUpError is why a call's context ended with its run's Elapsed.
+type runTimeIsUpError struct{}
+
+func (runTimeIsUpError) Error() string { return "tool: the run's time is used up" }
+func (runTimeIsUpError) Unwrap() error { return context.DeadlineExceeded }
+
 // guarded runs f in a goroutine of its own, for at most timeout, and contains its panics. It returns when the context
 // ends even if f does not heed it; then the error is the context's cause and what f still returns is dropped.
 func guarded[T any](ctx context.Context, held *slots, timeout time.Duration, f func(context.Context) (T, error)) (T, error) {

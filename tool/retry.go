@@ -14,12 +14,15 @@ const (
 )
 
 // retrying tries a read again as its declaration says: only for the codes it names, after the time that the other system
-// asked for, and never past the run's deadline.
+// asked for, and never past the end of the call, which the run's deadline and Elapsed bound.
 func (c *call) retrying(ctx context.Context, f func(context.Context) (reply, error)) (reply, error) {
 	declared := c.tool.def.retry
 	var last error
 	tries := 0
 	try := func() (reply, error) {
+		if tries > 0 && ctx.Err() != nil { // the wait and the call ended at once
+			return reply{}, backoff.Permanent(context.Cause(ctx))
+		}
 		if tries++; tries > 1 {
 			count(ctx, c.d.meter.retries, attrTool.String(c.tool.wire), attrRetry.String(retryRead))
 		}
@@ -41,7 +44,7 @@ func (c *call) retrying(ctx context.Context, f func(context.Context) (reply, err
 	within := declared.Within
 	if end, ok := ctx.Deadline(); ok { // a wait that cannot end before the call does is not begun
 		if rest := end.Sub(c.d.mono()); within == 0 || rest < within {
-			within = max(rest, time.Nanosecond)
+			within = max(rest-time.Nanosecond, time.Nanosecond)
 		}
 	}
 	waits := backoff.NewExponentialBackOff()

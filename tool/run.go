@@ -34,6 +34,7 @@ type runState struct {
 	id        string
 	principal approval.Principal
 	deadline  time.Time
+	started   time.Time // monotonic; the first Start in this process
 
 	mu     sync.Mutex
 	cancel map[*call]context.CancelFunc
@@ -99,7 +100,7 @@ func (d *Dispatcher) resume(rc RunConfig) (*runState, error) {
 	s := d.runs[k]
 	switch {
 	case s == nil:
-		s = &runState{id: rc.ID, principal: rc.Principal, deadline: rc.Deadline, cancel: map[*call]context.CancelFunc{}}
+		s = &runState{id: rc.ID, principal: rc.Principal, deadline: rc.Deadline, started: d.mono(), cancel: map[*call]context.CancelFunc{}}
 		d.runs[k] = s
 	case !s.principal.Is(rc.Principal):
 		return nil, errors.New("tool: run: the id belongs to a run of somebody else")
@@ -136,6 +137,24 @@ func (r *Run) Spend(ctx context.Context, tokens int64) error {
 		return envelope.New(envelope.Cancelled)
 	}
 	return r.d.cfg.Budgets.Reserve(ctx, r.state.principal.Tenant, r.state.id, Budget{Tokens: tokens}, r.limit, r.state.deadline)
+}
+
+// reserve takes what a call wants, and says when the run's Elapsed is over, on the monotonic clock; zero: it has none.
+func (r *Run) reserve(ctx context.Context, want Budget) (ends time.Time, err error) {
+	s, store := r.state, r.d.cfg.Budgets
+	within := func(rest time.Duration, since time.Time) time.Time {
+		if r.limit.Elapsed == 0 {
+			return time.Time{}
+		}
+		return since.Add(rest)
+	}
+	if e, ok := store.(ElapsedStore); ok {
+		before := r.d.mono()
+		rest, err := e.ReserveRest(ctx, s.principal.Tenant, s.id, want, r.limit, s.deadline)
+		return within(rest, before), err
+	}
+	err = store.Reserve(ctx, s.principal.Tenant, s.id, want, r.limit, s.deadline)
+	return within(r.limit.Elapsed, s.started), err
 }
 
 // Cancel ends the run: calls under way are cancelled, operations that wait are closed, later calls answer CANCELLED. What

@@ -75,6 +75,28 @@ func (s *sloppy) Settle(_ context.Context, _, _ string, reserved, used tool.Budg
 	return nil
 }
 
+// untimely tells another rest than there is.
+type untimely struct {
+	tool.ElapsedStore
+	wrong func(rest time.Duration, limit tool.Budget, err error) (time.Duration, error)
+}
+
+func (u untimely) ReserveRest(ctx context.Context, tenant, run string, want, limit tool.Budget, until time.Time) (time.Duration, error) {
+	rest, err := u.ElapsedStore.ReserveRest(ctx, tenant, run, want, limit, until)
+	return u.wrong(rest, limit, err)
+}
+
+var wrongRests = map[string]func(rest time.Duration, limit tool.Budget, err error) (time.Duration, error){
+	"the whole, each time": func(_ time.Duration, limit tool.Budget, err error) (time.Duration, error) { return limit.Elapsed, err },
+	"none":                 func(_ time.Duration, _ tool.Budget, err error) (time.Duration, error) { return 0, err },
+	"of the first limit": func(rest time.Duration, _ tool.Budget, err error) (time.Duration, error) {
+		return min(rest, time.Hour), err
+	},
+	"taken when it is over": func(rest time.Duration, _ tool.Budget, _ error) (time.Duration, error) {
+		return rest, nil
+	},
+}
+
 // TestEachRuleFindsItsFault: a suite that a broken store passes checks nothing.
 func TestEachRuleFindsItsFault(t *testing.T) {
 	t.Parallel()
@@ -111,6 +133,15 @@ func TestEachRuleFindsItsFault(t *testing.T) {
 		}},
 		"load":  {BudgetStore: newSloppy(2)},
 		"crowd": reserving(func(_, limit *tool.Budget) { limit.Parallel++ }),
+		"negative": reserving(func(want, limit *tool.Budget) {
+			for _, b := range []*tool.Budget{want, limit} {
+				b.Calls, b.Parallel, b.Elapsed, b.Tokens = max(b.Calls, 0), max(b.Parallel, 0), max(b.Elapsed, 0), max(b.Tokens, 0)
+			}
+		}),
+		"huge":  {BudgetStore: newSloppy(1)},
+		"more":  {BudgetStore: newSloppy(1)},
+		"other": {BudgetStore: newSloppy(1)},
+		"rest":  {}, // see below
 	}
 	for _, name := range budgettest.Rules() {
 		require.Empty(t, budgettest.Check(ctx, name, tool.NewMemoryBudgets(nil)), "the reference keeps the rule %s", name)
@@ -118,6 +149,13 @@ func TestEachRuleFindsItsFault(t *testing.T) {
 		require.True(t, ok, "the rule %s has no broken subject", name)
 		if b.BudgetStore == nil {
 			b.BudgetStore = tool.NewMemoryBudgets(nil)
+		}
+		if name == "rest" {
+			for fault, rest := range wrongRests {
+				require.NotEmpty(t, budgettest.Check(ctx, name, untimely{tool.NewMemoryBudgets(nil), rest}), fault)
+			}
+			require.Empty(t, budgettest.Check(ctx, name, b), "what does not tell it is not judged")
+			continue
 		}
 		require.NotEmpty(t, budgettest.Check(ctx, name, b), "a store that breaks the rule %s passes it", name)
 	}

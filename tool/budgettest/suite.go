@@ -15,7 +15,11 @@ func Run(t *testing.T, newStore func(t *testing.T) tool.BudgetStore) {
 	for _, r := range rules() {
 		t.Run(r.name, func(t *testing.T) {
 			t.Parallel()
-			for _, fault := range r.on(t.Context(), newStore(t)) {
+			store := newStore(t)
+			if _, ok := store.(tool.ElapsedStore); r.elapsed && !ok {
+				t.Skip("the store is no tool.ElapsedStore")
+			}
+			for _, fault := range r.on(t.Context(), store) {
 				t.Error(fault)
 			}
 		})
@@ -45,6 +49,7 @@ func Rules() []string {
 type rule struct {
 	name, explanation string
 	check             func(p *probe)
+	elapsed           bool // of a tool.ElapsedStore; any other passes it
 }
 
 func (r rule) on(ctx context.Context, s tool.BudgetStore) []string {
@@ -58,17 +63,22 @@ func (r rule) on(ctx context.Context, s tool.BudgetStore) []string {
 
 func rules() []rule {
 	return []rule{
-		{"calls", "a run that used its calls up makes no further one", calls},
-		{"whole", "what does not fit in one respect takes nothing in any", whole},
-		{"back", "what was reserved and not used can be used again", back},
-		{"once", "settling more often than reserving gives back no more than there was", once},
-		{"parallel", "parallel work is bounded, refused for now and not for good, and free again when it ends", parallel},
-		{"tokens", "tokens are counted up to the limit, and not at all where there is none", tokens},
-		{"elapsed", "time runs from the run's first reservation", elapsed},
-		{"apart", "runs and tenants have budgets of their own", apart},
-		{"resumed", "a run that is resumed has what it left, whatever process resumes it", resumed},
-		{"unknown", "settling what was never reserved changes nothing and is no error", unknown},
-		{"load", "many at once take exactly what there is", load},
-		{"crowd", "many at once are never more than the limit", crowd},
+		{name: "calls", explanation: "a run that used its calls up makes no further one", check: calls},
+		{name: "whole", explanation: "what does not fit in one respect takes nothing in any", check: whole},
+		{name: "back", explanation: "what was reserved and not used can be used again", check: back},
+		{name: "once", explanation: "settling more often than reserving gives back no more than there was", check: once},
+		{name: "parallel", explanation: "parallel work is bounded, refused for now and not for good, and free again when it ends", check: parallel},
+		{name: "tokens", explanation: "tokens are counted up to the limit, and not at all where there is none", check: tokens},
+		{name: "elapsed", explanation: "time runs from the run's first reservation", check: elapsed},
+		{name: "apart", explanation: "runs and tenants have budgets of their own", check: apart},
+		{name: "resumed", explanation: "a run that is resumed has what it left, whatever process resumes it", check: resumed},
+		{name: "unknown", explanation: "settling what was never reserved changes nothing and is no error", check: unknown},
+		{name: "load", explanation: "many at once take exactly what there is", check: load},
+		{name: "crowd", explanation: "many at once are never more than the limit", check: crowd},
+		{name: "negative", explanation: "a negative amount is a *tool.AmountError that names its place, and changes nothing", check: negative},
+		{name: "huge", explanation: "no sum overflows: what is beyond the largest number is that number, and used up", check: huge},
+		{name: "more", explanation: "settling more than was reserved leaves never more than the limit", check: more},
+		{name: "other", explanation: "settling other parallel work than was reserved ends none and gives nothing back", check: other},
+		{name: "rest", explanation: "the rest of a run's time is told with each reservation, and runs from the first", check: rest, elapsed: true},
 	}
 }

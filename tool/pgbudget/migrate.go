@@ -11,12 +11,16 @@ import (
 	"github.com/toolcontract/toolcontract/internal/pgmigrate"
 )
 
-//go:embed schema/0001.sql
-var schema string
+var (
+	//go:embed schema/0001.sql
+	first string
+	//go:embed schema/0002.sql
+	second string
+)
 
 // Schema returns the SQL that Migrate runs in an empty schema, for those who run it themselves; after it the table
-// budget_schema (version integer) must hold 1.
-func Schema() string { return schema }
+// budget_schema (version integer) must hold 2.
+func Schema() string { return first + second }
 
 // tables are the store's. Its lock is taken together with the schema's own number, so that two schemas do not wait for
 // each other.
@@ -24,7 +28,7 @@ func tables() pgmigrate.Tables {
 	return pgmigrate.Tables{
 		Lock:    `SELECT pg_advisory_xact_lock(hashtext('toolcontract/budget'), hashtext(current_schema()))`,
 		Counter: "budget_schema", Make: "CREATE TABLE IF NOT EXISTS budget_schema (version integer NOT NULL)",
-		Scripts: []pgmigrate.Script{{SQL: schema}},
+		Scripts: []pgmigrate.Script{{SQL: first}, {SQL: second}},
 		Later:   func(int, int) error { return errLater },
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"sync"
 	"time"
 	"uuid"
@@ -36,7 +37,7 @@ type Store struct {
 	lost   []place                  // that may have been taken although the call failed
 }
 
-var _ tool.BudgetStore = (*Store)(nil)
+var _ tool.ElapsedStore = (*Store)(nil)
 
 type placeKey struct {
 	tenant, run string
@@ -82,18 +83,27 @@ func Open(ctx context.Context, pool *pgxpool.Pool, cfg Config) (*Store, error) {
 	return s, nil
 }
 
-// The answers of budget_reserve.
+// The answers of budget_take.
 const (
 	taken   = 0
 	usedUp  = 1
 	tooMuch = 2
 )
 
-const reserve = `SELECT budget_reserve($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`
+const reserve = `SELECT answer, rest FROM budget_take($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`
 
 // Reserve implements tool.BudgetStore. An error that is no *envelope.Error means that the database could not be asked;
 // what it may have taken is given back when it can.
 func (s *Store) Reserve(ctx context.Context, tenant, run string, want, limit tool.Budget, until time.Time) error {
+	_, err := s.ReserveRest(ctx, tenant, run, want, limit, until)
+	return err
+}
+
+// ReserveRest implements tool.ElapsedStore: the rest is measured on the database's clock, in the statement that reserves.
+func (s *Store) ReserveRest(ctx context.Context, tenant, run string, want, limit tool.Budget, until time.Time) (time.Duration, error) {
+	if err := tool.CheckReserve(want, limit); err != nil {
+		return 0, err
+	}
 	p := place{placeKey{tenant, run, want.Parallel}, uuid.NewV7(), int64(want.Calls), want.Tokens}
 	rest := max(until.Sub(s.cfg.Now()), 0)
 	args := []any{
@@ -101,32 +111,55 @@ func (s *Store) Reserve(ctx context.Context, tenant, run string, want, limit too
 		int64(limit.Calls), int64(limit.Parallel), limit.Tokens, micro(limit.Elapsed),
 	}
 	var answer int
-	err := retry(ctx, want.Parallel > 0, func() error { return s.pool.QueryRow(ctx, reserve, args...).Scan(&answer) })
+	var left int64
+	doubtful := false // a try of which the answer was lost: it may have been taken, whatever came after
+	err := retry(ctx, want.Parallel > 0, func() error {
+		err := s.pool.QueryRow(ctx, reserve, args...).Scan(&answer, &left)
+		doubtful = doubtful || err != nil && !unsent(err)
+		return err
+	})
 	if err != nil {
-		if want.Parallel > 0 && !unsent(err) {
+		if want.Parallel > 0 && doubtful {
 			s.doubt(p)
 		}
-		return fmt.Errorf("pgbudget: reserve: %w", err)
+		return 0, fmt.Errorf("pgbudget: reserve: %w", err)
 	}
 	switch answer {
 	case taken:
 		s.hold(p)
-		return nil
+		return span(left), nil
 	case usedUp:
-		return envelope.New(envelope.BudgetExhausted)
+		return 0, envelope.New(envelope.BudgetExhausted)
 	case tooMuch:
-		return envelope.New(envelope.RateLimited).After(busyRetry)
+		return 0, envelope.New(envelope.RateLimited).After(busyRetry)
 	}
-	return fmt.Errorf("pgbudget: reserve: the database answered %d", answer)
+	return 0, fmt.Errorf("pgbudget: reserve: the database answered %d", answer)
 }
 
 // micro rounds up, so that a limit never becomes none.
-func micro(d time.Duration) int64 { return int64((d + time.Microsecond - 1) / time.Microsecond) }
+func micro(d time.Duration) int64 {
+	n := int64(d / time.Microsecond)
+	if d%time.Microsecond > 0 {
+		n++
+	}
+	return n
+}
+
+// span is the longest duration where there is none as long.
+func span(us int64) time.Duration {
+	if us > math.MaxInt64/int64(time.Microsecond) {
+		return math.MaxInt64
+	}
+	return time.Duration(us) * time.Microsecond
+}
 
 const settle = `SELECT budget_settle($1, $2, $3, $4, $5)`
 
 // Settle implements tool.BudgetStore. What this process did not reserve, or has settled already, gives nothing back.
 func (s *Store) Settle(ctx context.Context, tenant, run string, reserved, used tool.Budget) error {
+	if err := tool.CheckSettle(reserved, used); err != nil {
+		return err
+	}
 	p := place{placeKey: placeKey{tenant, run, reserved.Parallel}, calls: int64(reserved.Calls - used.Calls), toks: reserved.Tokens - used.Tokens}
 	if reserved.Parallel == 0 {
 		if p.calls == 0 && p.toks == 0 {
