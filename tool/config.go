@@ -119,7 +119,7 @@ func (c Config) check(cat *Catalog) error {
 		}
 	}
 	if c.development && !inMemory(c) {
-		errs = append(errs, errors.New("tool: config: Development is not for durable stores; write the Config out"))
+		errs = append(errs, errors.New("tool: config: Development is for approval.Memory and idem.Memory alone; write the Config out beside other stores"))
 	}
 	if !cat.hasWrite() {
 		return errors.Join(errs...)
@@ -167,8 +167,13 @@ func (d *definition) facts(c approval.Consequence) approval.Facts {
 	return approval.Facts{Tool: d.write.wire, Class: d.class.String(), Tags: d.spec.Tags, Consequence: c}
 }
 
+// inMemory looks through what only stands around a store, as package tool/trace does, and says so by Unwrap.
 func inMemory(c Config) bool {
-	_, approvals := c.Approvals.(*approval.Memory)
+	store := c.Approvals
+	for around, ok := store.(interface{ Unwrap() approval.Store }); ok; around, ok = store.(interface{ Unwrap() approval.Store }) {
+		store = around.Unwrap()
+	}
+	_, approvals := store.(*approval.Memory)
 	_, ledger := c.Ledger.(*idem.Memory)
 	return approvals && ledger
 }

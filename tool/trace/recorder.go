@@ -72,7 +72,8 @@ func NewRecorder(cfg Config) (*Recorder, error) {
 }
 
 // Wire lets the recorder see decisions and outcomes: it puts itself before the configuration's approvals and audit. Call
-// it before tool.NewDispatcher.
+// it before tool.NewDispatcher. What
+// tool.Development returned is wired as any other.
 func (r *Recorder) Wire(cfg *tool.Config) {
 	if cfg.Approvals != nil {
 		cfg.Approvals = watched{cfg.Approvals, r}
@@ -151,6 +152,9 @@ type watched struct {
 	approval.Store
 	r *Recorder
 }
+
+// Unwrap returns the store that is watched: package tool asks what kind it is.
+func (w watched) Unwrap() approval.Store { return w.Store }
 
 // Decide implements approval.Store.
 func (w watched) Decide(ctx context.Context, tenant, id string, d approval.Decision) (approval.Record, error) {
