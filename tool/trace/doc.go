@@ -26,8 +26,8 @@
 //
 // Guarantees: what is saved is redacted by field class. Values of fields that are secret, internal, personal or free text
 // are replaced by stand-ins of the same form, the same value by the same stand-in, everywhere in the trace and in the
-// notes; the stand-ins still pass the schemas, or nothing is saved. What is saved is searched for the registered canaries,
-// whole and in pieces, raw and encoded; where one is found nothing is written. A replay asks no other system: an exchange
+// notes; a boolean is false, whatever it was. The stand-ins still pass the schemas, or nothing is saved. What is saved is
+// searched for the registered canaries, whole and in pieces, raw and encoded; where one is found nothing is written. A replay asks no other system: an exchange
 // that the recording does not have fails, and is a difference, as is one that was recorded and is not made.
 //
 // Non-goals: a trace is not the audit. What a worker does to a queued operation in the background is recorded by its outcome

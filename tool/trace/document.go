@@ -69,7 +69,7 @@ func (p places) child(path, plain, open string) (at string, hidden, ok bool) {
 	return strings.TrimPrefix(path+plain, "."), !rest, rest
 }
 
-// leaf is a string or a number on its way into a saved document.
+// leaf is a string, a number or a boolean on its way into a saved document.
 type leaf struct {
 	path   string
 	hidden bool
@@ -107,7 +107,7 @@ func (w *rewriter) value(path string, hidden bool) error {
 		return w.object(path, hidden)
 	case '[':
 		return w.array(path, hidden)
-	case '"', '0':
+	case '"', '0', 't', 'f':
 		v, err := w.dec.ReadValue()
 		if err != nil {
 			return err

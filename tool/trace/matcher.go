@@ -120,7 +120,7 @@ func (m *matcher) documents(recorded, present []byte, p places) (at string, same
 
 func (m *matcher) values(a, b jsontext.Value, p places, path string, hidden bool) (string, bool) {
 	if a.Kind() != b.Kind() {
-		return path, false
+		return path, hidden && boolean(a) && boolean(b)
 	}
 	switch a.Kind() {
 	case '{':
@@ -144,6 +144,8 @@ func (m *matcher) values(a, b jsontext.Value, p places, path string, hidden bool
 	}
 	return path, true // true, false, null: the kind says it all
 }
+
+func boolean(v jsontext.Value) bool { return v.Kind() == 't' || v.Kind() == 'f' }
 
 func (m *matcher) objects(a, b jsontext.Value, p places, path string, hidden bool) (string, bool) {
 	var as, bs map[string]jsontext.Value

@@ -27,9 +27,9 @@ var (
 	ErrStandIn = errors.New("trace: nothing can stand for a hidden value")
 )
 
-// Save writes the run so far, redacted, one JSON object a line, the last of which says how many
-// there are. Nothing is written where it fails: with [ErrStandIn], which
-// names the tool, or [ErrCanary], which names the line and the form in which the canary was found; neither holds a value.
+// Save writes the run so far, redacted, one JSON object a line, the last of which says how many there are. Nothing is written
+// where it fails: with [ErrStandIn], which names the tool and the place, or [ErrCanary], which names the line and the form in
+// which the canary was found; neither holds a value.
 func (r *Recorder) Save(w io.Writer, run string) error {
 	out, err := r.saved(run)
 	if err != nil {
@@ -55,7 +55,7 @@ func (r *Recorder) saved(run string) ([]byte, error) {
 		r.mu.Unlock()
 		return nil, errRun
 	}
-	s := saving{catalog: rec.catalog, standIns: standIns{key: r.cfg.Key, tries: map[string]int{}}, own: map[*taken]bool{}, notes: r.cfg.Notes}
+	s := saving{catalog: rec.catalog, standIns: standIns{key: r.cfg.Key, tries: map[string]int{}}, own: map[*taken]bool{}, notes: r.cfg.Notes, faults: map[*taken]string{}}
 	top := rec.head
 	for _, t := range rec.steps {
 		if t.Step == stepCall && !t.done {
@@ -88,6 +88,16 @@ type saving struct {
 	standIns standIns
 	own      map[*taken]bool // a value hidden elsewhere is left alone in these where their schema does not hide it
 	notes    func(string) string
+	faults   map[*taken]string // where no stand-in stood, in the last pass
+	fault    string            // the same, within the document that is being redacted
+}
+
+// place names a declared place of a document.
+func place(document, path string) string {
+	if path == "" || path[0] == '[' {
+		return document + path
+	}
+	return envelope.Member(document, path)
 }
 
 // redacted finds stand-ins with which every step passes its schemas.
@@ -105,7 +115,7 @@ func (s *saving) redacted() ([]any, error) {
 			moved = s.otherwise(t) || moved
 		}
 		if !moved {
-			return nil, fmt.Errorf("%w: in %s of %s", ErrStandIn, bad[0].Case, bad[0].Tool)
+			return nil, fmt.Errorf("%w: in %s of %s: %s", ErrStandIn, bad[0].Case, bad[0].Tool, s.faults[bad[0]])
 		}
 	}
 	return nil, ErrStandIn
@@ -179,23 +189,18 @@ func (s *saving) otherwise(t *taken) bool {
 func (s *saving) document(doc []byte, p places, own bool, way int) (out []byte, at []string, err error) {
 	concealed := true
 	out, err = rewrite(doc, p, func(l leaf) jsontext.Value {
-		number := l.value.Kind() == '0'
-		if !l.hidden && (number || own || !s.standIns.elsewhere(text(l.value))) {
+		kind := l.value.Kind()
+		if !l.hidden && (kind != '"' || own || !s.standIns.elsewhere(text(l.value))) {
 			return l.value
 		}
 		if !slices.Contains(at, l.path) {
 			at = append(at, l.path)
 		}
-		if number {
-			standIn := s.standIns.number(string(l.value), way)
-			concealed = concealed && standIn != string(l.value)
-			return jsontext.Value(standIn)
+		standIn, conceals := s.standIn(l.value, way)
+		if !conceals && concealed {
+			concealed, s.fault = false, l.path
 		}
-		value := text(l.value)
-		s.standIns.hide(value)
-		standIn := s.standIns.of(value)
-		concealed = concealed && s.standIns.conceals(value, standIn)
-		return quoted(standIn)
+		return standIn
 	})
 	if p == nil {
 		at = everything()
@@ -204,6 +209,21 @@ func (s *saving) document(doc []byte, p places, own bool, way int) (out []byte, 
 		err = ErrStandIn
 	}
 	return out, at, err
+}
+
+// standIn stands for a hidden scalar; false where it gives the value away.
+func (s *saving) standIn(v jsontext.Value, way int) (standIn jsontext.Value, conceals bool) {
+	switch v.Kind() {
+	case 't', 'f':
+		return jsontext.Value(`false`), true // whatever it was
+	case '0':
+		standIn = jsontext.Value(s.standIns.number(string(v), way))
+		return standIn, string(standIn) != string(v)
+	}
+	value := text(v)
+	s.standIns.hide(value)
+	of := s.standIns.of(value)
+	return quoted(of), s.standIns.conceals(value, of)
 }
 
 func (s *saving) step(t *taken) (step, bool) {
@@ -231,8 +251,16 @@ func (s *saving) call(t *taken, out *step) bool {
 	ok := true
 	if t.Answer != nil {
 		p := placesOf(schemas.Output)
-		passes := func(doc []byte) bool { return schemas.Output.Check(doc, schemas.OutputLimits) == nil }
-		out.Answer, out.Hidden, ok = s.fitting(t, t.Answer, p, passes)
+		out.Answer, out.Hidden, ok = s.fitting(t, t.Answer, p, func(doc []byte) bool {
+			e, broken := errors.AsType[*envelope.Error](schemas.Output.Check(doc, schemas.OutputLimits))
+			if broken {
+				s.fault = schemas.Output.Declared(e.Field)
+			}
+			return !broken
+		})
+		if !ok {
+			s.faults[t] = place("output", s.fault)
+		}
 	}
 	out.Upstream = nil
 	for _, e := range t.Upstream {
@@ -245,6 +273,7 @@ func (s *saving) call(t *taken, out *step) bool {
 // fitting returns the redacted document, where stand-ins stand in it, and whether it passes.
 func (s *saving) fitting(t *taken, doc []byte, p places, passes func([]byte) bool) (out []byte, at []string, ok bool) {
 	for way := range 3 { // of replacing numbers
+		s.fault = ""
 		var err error
 		if out, at, err = s.document(doc, p, s.own[t], way); err != nil {
 			return nil, nil, false
@@ -261,10 +290,15 @@ func (s *saving) exchange(t *taken, e exchange) (exchange, bool) {
 	if e.Asked != nil {
 		e.Asked, e.AskedHidden, ok = s.fitting(t, e.Asked, listed(e.AskedHidden), nil)
 	}
+	if !ok {
+		s.faults[t] = place(e.Operation, s.fault)
+	}
 	if e.Answer != nil {
 		var fits bool
 		e.Answer, e.AnswerHidden, fits = s.fitting(t, e.Answer, listed(e.AnswerHidden), e.fits)
-		ok = ok && fits
+		if ok = ok && fits; !fits {
+			s.faults[t] = place(e.Operation, s.fault)
+		}
 	}
 	if e.Failure != nil && e.Failure.Receipt != "" {
 		f := *e.Failure
@@ -324,7 +358,7 @@ func verdictOn(s tool.Schemas, doc []byte) verdict {
 // scrambled replaces the letters and digits of a text that is no document, but for the names that the schema declares
 // and what JSON itself spells.
 func (s *saving) scrambled(doc []byte, schema *validate.Schema) []byte {
-	kept := map[string]bool{"true": true, "false": true, "null": true}
+	kept := map[string]bool{"false": true, "null": true}
 	for _, f := range schema.Fields() {
 		kept[strings.Trim(f.Path[strings.LastIndexByte(f.Path, '.')+1:], "[]{}")] = true
 	}
@@ -343,7 +377,10 @@ func (s *saving) scrambled(doc []byte, schema *validate.Schema) []byte {
 			continue
 		}
 		run := string(doc[i:end])
-		if !kept[run] {
+		switch {
+		case run == "true":
+			run = "false" // a boolean says something too
+		case !kept[run]:
 			run = strings.Map(ascii, s.standIns.of(run)) // marks, and bytes that are no text, say something too
 		}
 		out, i = append(out, run...), end
