@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/toolcontract/toolcontract/internal/encoded"
 )
 
 // FragmentRunes is the length of the shortest piece of a canary that counts as a trace of it, in code points.
@@ -183,27 +185,27 @@ func unwrap(level []*view) []*view {
 // decoded returns the view with each encoding undone that it seems to hold.
 func (v *view) decoded() []*view {
 	var views []*view
-	add := func(form string, d decoding) {
-		if len(d.data) >= FragmentRunes {
-			views = append(views, &view{d.data, append(slices.Clone(v.forms), form), d.at, v})
+	add := func(form string, d encoded.Decoding) {
+		if len(d.Data) >= FragmentRunes {
+			views = append(views, &view{d.Data, append(slices.Clone(v.forms), form), d.At, v})
 		}
 	}
 	if bytes.IndexByte(v.data, '\\') >= 0 {
-		add("escaped", unescape(v.data))
+		add("escaped", encoded.Unescape(v.data))
 	}
 	if bytes.IndexByte(v.data, '%') >= 0 {
-		add("percent", unpercent(v.data, false))
+		add("percent", encoded.Unpercent(v.data, false))
 	}
 	if bytes.IndexByte(v.data, '+') >= 0 {
-		add("percent", unpercent(v.data, true))
+		add("percent", encoded.Unpercent(v.data, true))
 	}
 	for shift := range 4 {
-		add("base64", unbase64(v.data, shift))
+		add("base64", encoded.Unbase64(v.data, shift, FragmentRunes))
 	}
 	for shift := range 2 {
-		add("hex", unhex(v.data, shift))
+		add("hex", encoded.Unhex(v.data, shift, FragmentRunes))
 	}
-	add("hex", unlist(v.data, true))
-	add("decimal", unlist(v.data, false))
+	add("hex", encoded.Unlist(v.data, true))
+	add("decimal", encoded.Unlist(v.data, false))
 	return views
 }

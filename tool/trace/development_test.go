@@ -37,7 +37,7 @@ func TestDevelopmentIsRecorded(t *testing.T) {
 	require.NoError(t, err)
 	p := run.Call(t.Context(), call("preview_move_patient_v1", `{"patient_id":"pat_4711","ward":"south"}`))
 	require.NoError(t, p.Err())
-	commit := `{"proposal_id":"` + between(string(p.Data), `"proposal_id":"`, `"`) + `"}`
+	commit := `{"proposal_id":"` + between(string(p.Data), `"proposal_id":"`) + `"}`
 	require.NoError(t, run.Call(t.Context(), call("commit_move_patient_v1", commit)).Err())
 	var file bytes.Buffer
 	require.NoError(t, rec.Save(&file, run.ID()))

@@ -25,12 +25,18 @@
 // Exchanges are seen where an adapter uses package validate/upstream, or puts its own client's calls into [Do].
 //
 // Guarantees: what is saved is redacted by field class. Values of fields that are secret, internal, personal or free text
-// are replaced by stand-ins of the same form, the same value by the same stand-in, everywhere in the trace and in the
-// notes; a boolean is false, whatever it was. The stand-ins still pass the schemas, or nothing is saved. What is saved is
-// searched for the registered canaries, whole and in pieces, raw and encoded; where one is found nothing is written. A replay asks no other system: an exchange
-// that the recording does not have fails, and is a difference, as is one that was recorded and is not made.
+// are replaced by stand-ins of the same form, the same value by the same stand-in, everywhere in the trace; a boolean is
+// false, whatever it was. The stand-ins still pass the schemas, or nothing is saved. The subjects of the requester and of
+// approvers are personal: each has a stand-in of its own, in documents too where their schemas take it; a replay takes the
+// run's principal for whoever asked. In notes hidden texts of two letters or more go in any case, escaped as in JSON,
+// percent-encoded, in base64, hexadecimal or lists of bytes, and in two of these inside each other; hidden numbers go as
+// digits, grouped or as an amount of a minor unit, those of four digits or more in an encoding too. What is saved is
+// searched for the registered canaries, whole and in pieces, raw and encoded; where one is found nothing is written. A
+// replay asks no other system: an exchange that the recording does not have fails, and is a difference, as is one that was
+// recorded and is not made.
 //
-// Non-goals: a trace is not the audit. What a worker does to a queued operation in the background is recorded by its outcome
+// Non-goals: a trace is not the audit. Tenants, roles and ids of runs stay, and of a note what no field holds: a nickname, a
+// number in words. What a worker does to a queued operation in the background is recorded by its outcome
 // alone and is not made again: a replaying dispatcher has no worker, the operation stays queued, and the report names it
 // under NotReplayed. What an adapter asks by its own client, neither through validate/upstream nor through Do, is out of
 // the trace's sight in a replay too. A trace of a host's own catalogue says nothing of the model's next run.

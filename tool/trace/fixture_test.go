@@ -223,7 +223,7 @@ func recording(t *testing.T, cfg trace.Config) (*trace.Recorder, string) {
 	require.Equal(t, envelope.MalformedJSON, run.Call(t.Context(), call("get_patient_v1", `{"patient_id":"pat_4711","reason":"Sunniva Brandvold}`)).Error.Code)
 	require.Equal(t, envelope.UnknownTool, run.Call(t.Context(), call("call_sunniva_brandvold", `{}`)).Error.Code)
 	p := ok(run.Call(t.Context(), call("preview_move_patient_v1", `{"patient_id":"pat_4711","ward":"south"}`)))
-	id := between(string(p.Data), `"proposal_id":"`, `"`)
+	id := between(string(p.Data), `"proposal_id":"`)
 	commit := call("commit_move_patient_v1", `{"proposal_id":"`+id+`"}`)
 	require.Equal(t, envelope.ApprovalPending, run.Call(t.Context(), commit).Error.Code)
 	stored, err := h.cfg.Approvals.Find(t.Context(), "clinic", id)
@@ -239,9 +239,10 @@ func recording(t *testing.T, cfg trace.Config) (*trace.Recorder, string) {
 	return rec, run.ID()
 }
 
-func between(s, before, after string) string {
+// between is what follows in quotes.
+func between(s, before string) string {
 	_, s, _ = strings.Cut(s, before)
-	s, _, _ = strings.Cut(s, after)
+	s, _, _ = strings.Cut(s, `"`)
 	return s
 }
 

@@ -37,6 +37,13 @@ func (m *matcher) bind(recorded, present string) {
 	m.bound(recorded, present)
 }
 
+// bindSubject takes the recorded requester for the present one.
+func (m *matcher) bindSubject(recorded, present string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.set(recorded, present)
+}
+
 // bound takes two ids for one; false where either is another's already, or they are not of one kind.
 func (m *matcher) bound(recorded, present string) bool {
 	if recorded == "" || present == "" {

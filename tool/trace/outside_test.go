@@ -47,7 +47,7 @@ func TestAQueuedOperationIsNotReplayed(t *testing.T) {
 	require.NoError(t, err)
 	p := run.Call(t.Context(), call("preview_move_patient_v1", `{"patient_id":"pat_4711","ward":"south"}`))
 	require.NoError(t, p.Err())
-	id := between(string(p.Data), `"proposal_id":"`, `"`)
+	id := between(string(p.Data), `"proposal_id":"`)
 	run.Call(t.Context(), call("commit_move_patient_v1", `{"proposal_id":"`+id+`"}`))
 	worker, err := tool.NewWorker(h.dispatcher, tool.WorkerConfig{Poll: time.Millisecond})
 	require.NoError(t, err)

@@ -23,6 +23,9 @@ type PlayerConfig struct {
 	// Migrate says, by recorded wire name, how a call of a version that is no longer served as it was is to be made now.
 	// Without an entry such a call is refused as old version.
 	Migrate map[string]Migration
+	// Principal says who stands now for a recorded approver, whose subject is a stand-in in a saved trace: for an authority
+	// that knows people by their subjects. Nil: who was recorded. For the recorded requester stands the run's principal.
+	Principal func(recorded approval.Principal) approval.Principal
 }
 
 // Migration turns a call as it was recorded into one of the present catalogue. An error leaves the call refused.
@@ -98,9 +101,14 @@ func (p *Player) Play(ctx context.Context, d *tool.Dispatcher, run *tool.Run) (*
 		player: p, run: run, catalog: run.Role().Catalog(), report: &Report{},
 		match: newMatcher(p.trace.head.Principal.Tenant, run.Principal().Tenant), lost: map[string]string{},
 	}
+	r.match.bindSubject(p.trace.head.Principal.Subject, run.Principal().Subject)
 	for _, s := range p.trace.steps {
 		if p.cfg.At != nil {
 			p.cfg.At(s.At)
+		}
+		if s.By != nil {
+			by := p.present(*s.By, run.Principal())
+			s.By = &by
 		}
 		switch s.Step {
 		case stepCall:
@@ -120,6 +128,18 @@ func (p *Player) Play(ctx context.Context, d *tool.Dispatcher, run *tool.Run) (*
 		r.report.differ("%s was asked for beside the calls, and refused", operation)
 	}
 	return r.report, nil
+}
+
+// present is who stands now for a recorded principal.
+func (p *Player) present(recorded, runs approval.Principal) approval.Principal {
+	if recorded.Subject == p.trace.head.Principal.Subject {
+		recorded.Subject = runs.Subject
+		return recorded
+	}
+	if p.cfg.Principal != nil {
+		return p.cfg.Principal(recorded)
+	}
+	return recorded
 }
 
 // decide lets the recorded person decide again.

@@ -2,7 +2,6 @@ package trace
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json/jsontext"
 	"encoding/json/v2"
 	"errors"
@@ -11,10 +10,11 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
+	"github.com/toolcontract/toolcontract/approval"
 	"github.com/toolcontract/toolcontract/envelope"
+	"github.com/toolcontract/toolcontract/redact"
 	"github.com/toolcontract/toolcontract/tool"
 	"github.com/toolcontract/toolcontract/validate"
 )
@@ -55,7 +55,10 @@ func (r *Recorder) saved(run string) ([]byte, error) {
 		r.mu.Unlock()
 		return nil, errRun
 	}
-	s := saving{catalog: rec.catalog, standIns: standIns{key: r.cfg.Key, tries: map[string]int{}}, own: map[*taken]bool{}, notes: r.cfg.Notes, faults: map[*taken]string{}}
+	s := saving{
+		catalog: rec.catalog, standIns: standIns{key: r.cfg.Key, tries: map[string]int{}}, own: map[*taken]bool{}, notes: r.cfg.Notes,
+		faults: map[*taken]string{}, numbers: map[string]bool{},
+	}
 	top := rec.head
 	for _, t := range rec.steps {
 		if t.Step == stepCall && !t.done {
@@ -66,10 +69,12 @@ func (r *Recorder) saved(run string) ([]byte, error) {
 		s.steps = append(s.steps, &own)
 	}
 	r.mu.Unlock()
+	s.people(&top)
 	steps, err := s.redacted()
 	if err != nil {
 		return nil, err
 	}
+	top.Principal = s.person(top.Principal)
 	var out bytes.Buffer
 	for _, line := range append(append([]any{top}, steps...), end{stepEnd, len(steps)}) {
 		text, err := json.Marshal(line, json.Deterministic(true), jsontext.EscapeForHTML(false))
@@ -90,6 +95,35 @@ type saving struct {
 	notes    func(string) string
 	faults   map[*taken]string // where no stand-in stood, in the last pass
 	fault    string            // the same, within the document that is being redacted
+	numbers  map[string]bool   // that are hidden
+	subjects hider             // the people and services of the run
+	inside   bool              // subjects are looked for within texts too, and short ones
+}
+
+// people learns who takes part: a subject is personal, whatever the schemas say.
+func (s *saving) people(top *head) {
+	all := []string{top.Principal.Subject}
+	for _, t := range s.steps {
+		if t.By != nil {
+			all = append(all, t.By.Subject)
+		}
+	}
+	all = slices.DeleteFunc(all, func(subject string) bool { return subject == "" })
+	slices.Sort(all)
+	all = slices.Compact(all)
+	for _, subject := range all {
+		s.standIns.hide(subject)
+	}
+	s.standIns.distinct(all)
+	s.subjects = hider{needles: needles(all), of: s.standIns.of}
+}
+
+// person is a principal with a stand-in for the subject.
+func (s *saving) person(p approval.Principal) approval.Principal {
+	if p.Subject != "" {
+		p.Subject = s.standIns.subjects[p.Subject]
+	}
+	return p
 }
 
 // place names a declared place of a document.
@@ -108,6 +142,13 @@ func (s *saving) redacted() ([]any, error) {
 	for range 2 * ways * (len(s.steps) + 1) {
 		out, bad := s.pass()
 		if len(bad) == 0 {
+			for i, t := range s.steps { // no schema has a say in them
+				if t.Step == stepNote {
+					note := t.step
+					note.Text = s.note(t.Text)
+					out[i] = note
+				}
+			}
 			return out, nil
 		}
 		moved := false
@@ -137,8 +178,12 @@ func (s *saving) pass() (out []any, bad []*taken) {
 func (s *saving) collect(t *taken) {
 	learn := func(doc []byte, p places) {
 		_, _ = rewrite(doc, p, func(l leaf) jsontext.Value { // what is no JSON holds nothing that is declared
-			if l.hidden && l.value.Kind() == '"' {
+			switch {
+			case !l.hidden:
+			case l.value.Kind() == '"':
 				s.standIns.hide(text(l.value))
+			case l.value.Kind() == '0':
+				s.numbers[string(l.value)] = true
 			}
 			return l.value
 		})
@@ -188,14 +233,25 @@ func (s *saving) otherwise(t *taken) bool {
 // stand-ins stand; one that conceals nothing is an error.
 func (s *saving) document(doc []byte, p places, own bool, way int) (out []byte, at []string, err error) {
 	concealed := true
+	hide := func(path string) {
+		if !slices.Contains(at, path) {
+			at = append(at, path)
+		}
+	}
 	out, err = rewrite(doc, p, func(l leaf) jsontext.Value {
 		kind := l.value.Kind()
-		if !l.hidden && (kind != '"' || own || !s.standIns.elsewhere(text(l.value))) {
-			return l.value
+		if !l.hidden && (kind != '"' || own || !s.elsewhere(text(l.value))) {
+			if kind != '"' || own || !s.inside {
+				return l.value
+			}
+			rest := s.subjects.in(text(l.value), false)
+			if rest == text(l.value) {
+				return l.value
+			}
+			hide(l.path)
+			return quoted(rest)
 		}
-		if !slices.Contains(at, l.path) {
-			at = append(at, l.path)
-		}
+		hide(l.path)
 		standIn, conceals := s.standIn(l.value, way)
 		if !conceals && concealed {
 			concealed, s.fault = false, l.path
@@ -209,6 +265,12 @@ func (s *saving) document(doc []byte, p places, own bool, way int) (out []byte, 
 		err = ErrStandIn
 	}
 	return out, at, err
+}
+
+// elsewhere reports whether a value is hidden somewhere, and is replaced where its place does not hide it.
+func (s *saving) elsewhere(value string) bool {
+	_, subject := s.standIns.subjects[value]
+	return s.standIns.elsewhere(value) || s.inside && subject
 }
 
 // standIn stands for a hidden scalar; false where it gives the value away.
@@ -229,11 +291,12 @@ func (s *saving) standIn(v jsontext.Value, way int) (standIn jsontext.Value, con
 func (s *saving) step(t *taken) (step, bool) {
 	out := t.step
 	ok := true
-	switch t.Step {
-	case stepCall:
+	if t.Step == stepCall {
 		ok = s.call(t, &out)
-	case stepNote:
-		out.Text = s.note(t.Text)
+	}
+	if t.By != nil {
+		by := s.person(*t.By)
+		out.By = &by
 	}
 	if t.Reason != "" {
 		out.Reason = s.standIns.of(t.Reason)
@@ -272,14 +335,16 @@ func (s *saving) call(t *taken, out *step) bool {
 
 // fitting returns the redacted document, where stand-ins stand in it, and whether it passes.
 func (s *saving) fitting(t *taken, doc []byte, p places, passes func([]byte) bool) (out []byte, at []string, ok bool) {
-	for way := range 3 { // of replacing numbers
-		s.fault = ""
-		var err error
-		if out, at, err = s.document(doc, p, s.own[t], way); err != nil {
-			return nil, nil, false
-		}
-		if passes == nil || passes(out) {
-			return out, at, true
+	for _, s.inside = range []bool{true, false} {
+		for way := range 3 { // of replacing numbers
+			s.fault = ""
+			var err error
+			if out, at, err = s.document(doc, p, s.own[t], way); err != nil {
+				return nil, nil, false
+			}
+			if passes == nil || passes(out) {
+				return out, at, true
+			}
 		}
 	}
 	return out, at, false
@@ -317,11 +382,13 @@ func (s *saving) arguments(t *taken, out *step, schemas tool.Schemas) {
 		tries = []places{tries[0].with(slices.Sorted(maps.Keys(tries[0]))), tries[0].with(was.broken)}
 	}
 	for _, p := range tries {
-		for way := range 3 {
-			doc, _, err := s.document(t.raw, p, s.own[t], way)
-			if err == nil && verdictOn(schemas, doc).same(was) {
-				out.Arguments = doc
-				return
+		for _, s.inside = range []bool{true, false} {
+			for way := range 3 {
+				doc, _, err := s.document(t.raw, p, s.own[t], way)
+				if err == nil && verdictOn(schemas, doc).same(was) {
+					out.Arguments = doc
+					return
+				}
 			}
 		}
 	}
@@ -395,57 +462,29 @@ func ascii(r rune) rune {
 	return r
 }
 
-// note replaces in a text whatever is hidden anywhere in the run, the longest first.
+// note replaces in a text whatever is hidden anywhere in the run.
 func (s *saving) note(text string) string {
 	if s.notes != nil {
 		text = s.notes(text)
 	}
-	var values, words []string
-	for value := range s.standIns.tries {
-		switch {
-		case s.standIns.elsewhere(value):
-			values = append(values, value)
-		case utf8.RuneCountInString(value) >= 2:
-			words = append(words, value)
+	h := hider{needles: needles(slices.Collect(maps.Keys(s.standIns.tries))), numbers: map[string]string{}, of: s.standIns.of}
+	for number := range s.numbers {
+		for _, spelt := range spellings(number) {
+			h.numbers[significant(spelt)] = s.standIns.number(number, wholeText)
 		}
 	}
-	slices.SortFunc(words, longestFirst)
-	for _, w := range words { // first: a stand-in is no place to look for them
-		text = s.word(text, w)
-	}
-	slices.SortFunc(values, longestFirst)
-	pairs := make([]string, 0, 2*len(values))
-	for _, v := range values {
-		pairs = append(pairs, v, s.standIns.of(v))
-	}
-	return strings.NewReplacer(pairs...).Replace(text)
+	return h.in(text, true)
 }
 
-func longestFirst(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b)) }
-
-// word replaces a short value where it stands by itself.
-func (s *saving) word(text, value string) string {
-	var out strings.Builder
-	last := ' '
-	for text != "" {
-		if rest, ok := strings.CutPrefix(text, value); ok {
-			first, _ := utf8.DecodeRuneInString(value)
-			end, _ := utf8.DecodeLastRuneInString(value)
-			next, _ := utf8.DecodeRuneInString(rest)
-			if !(joins(last) && joins(first)) && !(joins(end) && joins(next)) {
-				out.WriteString(s.standIns.of(value))
-				text, last = rest, end
-				continue
-			}
-		}
-		r, size := utf8.DecodeRuneInString(text)
-		out.WriteString(text[:size])
-		text, last = text[size:], r
+// spellings are a number, and what it is as an amount in a minor unit.
+func spellings(number string) []string {
+	canonical, err := redact.Canonical(jsontext.Value(number))
+	if err != nil {
+		return []string{number}
 	}
-	return out.String()
-}
-
-// joins reports whether a letter or digit makes one word with its neighbour: not where words are written without spaces.
-func joins(r rune) bool {
-	return (unicode.IsLetter(r) || unicode.IsDigit(r)) && !unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai) && r != utf8.RuneError
+	out := []string{strings.TrimPrefix(string(canonical), "-")}
+	if n := len(out[0]) - 2; n > 0 && !strings.ContainsAny(out[0], ".e") {
+		out = append(out, out[0][:n]+"."+out[0][n:])
+	}
+	return out
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"net/netip"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -18,6 +19,27 @@ import (
 type standIns struct {
 	key   []byte
 	tries map[string]int // of the values that are hidden: which way of replacing is used
+	// subjects have stand-ins of their own: who is whom decides about approvals.
+	subjects map[string]string
+}
+
+// distinct gives each subject a stand-in that no other has, and that is nobody else's name.
+func (s *standIns) distinct(subjects []string) {
+	s.subjects = map[string]string{}
+	taken := map[string]bool{}
+	for _, subject := range subjects {
+		taken[subject] = true
+	}
+	for _, subject := range subjects {
+		of := s.replaced(subject, subject, 26, true)
+		for n := 0; taken[of] || !s.conceals(subject, of); n++ {
+			salted := subject + "\x00" + strconv.Itoa(n)
+			if of = s.replaced(salted, subject, 26, true); n > 8 { // too short, or of marks alone
+				of = s.replaced(salted, "subject_11111111", 26, false)
+			}
+		}
+		s.subjects[subject], taken[of] = of, true
+	}
 }
 
 // The ways, in the order in which they are tried until what holds the stand-in passes its schema.
@@ -61,6 +83,9 @@ func (s *standIns) of(value string) string {
 	case ofForm:
 		return s.ofForm(value)
 	}
+	if of, ok := s.subjects[value]; ok {
+		return of
+	}
 	return s.replaced(value, value, 26, true)
 }
 
@@ -72,6 +97,9 @@ func (s *standIns) conceals(value, standIn string) bool {
 	}
 	gone, signs := 0, 0
 	is := []rune(standIn)
+	if len(is) != utf8.RuneCountInString(value) {
+		return true // a subject's that has another form
+	}
 	for i, r := range []rune(value) {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {
 			signs++

@@ -1,4 +1,5 @@
-package redact
+// Package encoded undoes encodings in which a text can hide, leniently, and tells where in it each byte came from.
+package encoded
 
 import (
 	"strconv"
@@ -6,35 +7,35 @@ import (
 	"unicode/utf8"
 )
 
-// decoding is a text with one encoding undone and, for each byte, where in the encoded text it came from.
+// Decoding is a text with one encoding undone and, for each byte, where in the encoded text it came from.
 // The decoders are lenient: whatever might be an encoding is undone, the rest stays or is left out.
-type decoding struct {
-	data []byte
-	at   []int
+type Decoding struct {
+	Data []byte
+	At   []int
 }
 
-func (d *decoding) add(at int, b ...byte) {
+func (d *Decoding) add(at int, b ...byte) {
 	for _, c := range b {
-		d.data, d.at = append(d.data, c), append(d.at, at)
+		d.Data, d.At = append(d.Data, c), append(d.At, at)
 	}
 }
 
 // border separates two encoded runs, which are not one text.
-func (d *decoding) border(at int) {
-	if n := len(d.data); n > 0 && d.data[n-1] != 0 {
+func (d *Decoding) border(at int) {
+	if n := len(d.Data); n > 0 && d.Data[n-1] != 0 {
 		d.add(at, 0)
 	}
 }
 
-// roomFor returns a decoding that holds n bytes without growing.
-func roomFor(n int) decoding {
-	return decoding{make([]byte, 0, n), make([]int, 0, n)}
+// roomFor returns a Decoding that holds n bytes without growing.
+func roomFor(n int) Decoding {
+	return Decoding{make([]byte, 0, n), make([]int, 0, n)}
 }
 
-func (d *decoding) rune(at int, r rune) { d.add(at, utf8.AppendRune(nil, r)...) }
+func (d *Decoding) rune(at int, r rune) { d.add(at, utf8.AppendRune(nil, r)...) }
 
-// unescape undoes the escapes of JSON, JavaScript and Go: \n, \", \x41, \u0041 with surrogate pairs, \U00000041.
-func unescape(text []byte) decoding {
+// Unescape undoes the escapes of JSON, JavaScript and Go: \n, \", \x41, \u0041 with surrogate pairs, \U00000041.
+func Unescape(text []byte) Decoding {
 	d := roomFor(len(text))
 	for i := 0; i < len(text); {
 		if text[i] != '\\' || i+1 == len(text) {
@@ -101,8 +102,8 @@ func escapedRune(text []byte, digits int) (r rune, read int) {
 	return rune(n), digits
 }
 
-// unpercent undoes RFC 3986 section 2.1, and with spaces the + of forms.
-func unpercent(text []byte, spaces bool) decoding {
+// Unpercent undoes RFC 3986 section 2.1, and with spaces the + of forms.
+func Unpercent(text []byte, spaces bool) Decoding {
 	d := roomFor(len(text))
 	for i := 0; i < len(text); {
 		at, c := i, text[i]
@@ -119,16 +120,16 @@ func unpercent(text []byte, spaces bool) decoding {
 	return d
 }
 
-// unbase64 undoes RFC 4648 sections 4 and 5 in each run of its letters that could hold a fragment, from the letter
+// Unbase64 undoes RFC 4648 sections 4 and 5 in each run of its letters that could hold that many bytes, from the letter
 // shift on.
-func unbase64(text []byte, shift int) decoding {
-	var d decoding
+func Unbase64(text []byte, shift, bytes int) Decoding {
+	var d Decoding
 	for i := 0; i < len(text); {
 		end := i
 		for end < len(text) && base64Digit(text[end]) >= 0 {
 			end++
 		}
-		if end-i >= FragmentRunes*8/6 {
+		if end-i >= bytes*8/6 {
 			var acc, bits int
 			for at := i + shift; at < end; at++ {
 				acc, bits = acc<<6|base64Digit(text[at]), bits+6
@@ -161,15 +162,15 @@ func base64Digit(c byte) int {
 	return -1
 }
 
-// unhex undoes pairs of hexadecimal digits in each run of digits that could hold a fragment, from the digit shift on.
-func unhex(text []byte, shift int) decoding {
-	var d decoding
+// Unhex undoes pairs of hexadecimal digits in each run of digits that could hold that many bytes, from the digit shift on.
+func Unhex(text []byte, shift, bytes int) Decoding {
+	var d Decoding
 	for i := 0; i < len(text); {
 		end := i
 		for end < len(text) && hexDigit(text[end]) >= 0 {
 			end++
 		}
-		if end-i >= FragmentRunes*2 {
+		if end-i >= bytes*2 {
 			for at := i + shift; at+1 < end; at += 2 {
 				d.add(at, byte(hexDigit(text[at])<<4|hexDigit(text[at+1]))) //nolint:gosec // two hexadecimal digits
 			}
@@ -180,10 +181,10 @@ func unhex(text []byte, shift int) decoding {
 	return d
 }
 
-// unlist undoes lists of byte values with at most two of " ,:" between them: decimal, as fmt prints a []byte and JSON
+// Unlist undoes lists of byte values with at most two of " ,:" between them: decimal, as fmt prints a []byte and JSON
 // an array of numbers, or of two hexadecimal digits, with 0x or without.
-func unlist(text []byte, hexadecimal bool) decoding {
-	var d decoding
+func Unlist(text []byte, hexadecimal bool) Decoding {
+	var d Decoding
 	last := 0 // where the value before ended
 	for i := 0; i < len(text); {
 		value, end := listed(text, i, hexadecimal)
