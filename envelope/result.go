@@ -21,8 +21,13 @@ type Result struct {
 	RequestID string // finds the call in logs, audit and quarantine
 	Data      jsontext.Value
 	Error     *Error
-	Replayed  bool     // the stored outcome of a write that ran before
-	Untrusted []string // paths in Data whose text comes from outside and must not be obeyed
+	Replayed  bool // the stored outcome of a write that ran before
+
+	// Untrusted names the places in Data whose text comes from outside and must not be obeyed, as the output's schema declares
+	// them: "note", "lines[].sku" for every item, "pair[1]" for one, "labels{}" for every value of a map. "labels" where labels
+	// is a map stands for its keys. "children[]" where a tree begins again stands for all that is there and below, and "" for
+	// the keys, or the text, of Data itself. "error.reason" is the one place outside Data: a rejecting person's words.
+	Untrusted []string
 }
 
 // Decode reads Data into T, strictly: an unknown or duplicate member is an error. For a result that is not OK it returns [Result.Err].

@@ -17,5 +17,19 @@
 // within an object first undeclared members, then missing ones, then values. Schemas are immutable and safe for
 // concurrent use; a document is never retained.
 //
+// Free text ([Schema.Untrusted], and the "untrusted" of an answer) is every string, and every key of a map, that its schema
+// does not narrow, whoever wrote it, unless its field is tagged redact:"trusted". What narrows is
+//
+//   - const and enum;
+//   - a pattern, where every character of every text that it matches is visible ASCII ("!" to "~") and none is spelt by "%"
+//     and two hexadecimal digits; or where it matches at most 256 texts, which are an enumeration. So it is anchored at both
+//     ends: one that is open at an end matches any text around what it asks for. Other scripts do not count as narrow, since
+//     some write sentences without spaces;
+//   - a format by the same rule: date, date-time, time, duration, hostname, ipv4, ipv6 and uuid. Not email and uri: in a local
+//     part, and in a path, a query and a fragment, "%20" may stand.
+//
+// It is enough that one of the schemas that always apply narrows, or all of a choice. What is narrow may still be words, as
+// "delete-all" is to ^[a-z-]+$: it is no sentence, and no promise of who wrote it; tag such a field redact:"untrusted".
+//
 // Not its business: whether a well-formed request makes sense (the tool's Check), and who may make it.
 package validate

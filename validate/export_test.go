@@ -60,3 +60,12 @@ func Matches(source string, texts []string) (found []bool, err error) {
 
 // Derive derives a type that is made at run time, which [For] cannot be asked for.
 func Derive(t reflect.Type) ([]byte, error) { return derive(t) }
+
+// Narrow reports whether a pattern leaves no free text.
+func Narrow(source string) (bool, error) {
+	p, err := compilePattern(source)
+	if err != nil {
+		return false, err
+	}
+	return p.fast.narrow(), nil
+}

@@ -125,7 +125,7 @@ func classes(root *node, o options) error {
 		return nil
 	}
 	var faults []error
-	for _, f := range list(root) {
+	for _, f := range list(root).out {
 		if !f.node.class.Crosses() {
 			faults = append(faults, fmt.Errorf("%s: the class %s does not cross the boundary; leave the field out of the output", f.path, f.node.class))
 		}

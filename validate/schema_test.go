@@ -202,5 +202,5 @@ func TestUntrustedListsFreeText(t *testing.T) {
 	}
 	s, err := validate.For[answer](validate.Output())
 	require.NoError(t, err)
-	require.Equal(t, []string{"lines[].name", "notes[]", "labels{}"}, s.Untrusted())
+	require.Equal(t, []string{"lines[].name", "notes[]", "labels", "labels{}"}, s.Untrusted())
 }
