@@ -61,17 +61,7 @@ const carrier = 2 * time.Second
 
 func (d *desk) catalogue() (*tool.Catalog, error) {
 	return tool.NewCatalog(
-		tool.Tool[customerIn, customerOut]{
-			Spec: spec("get_customer", "Read a customer", "Read a customer's address and note."),
-			Handle: func(ctx context.Context, by tool.Caller, in customerIn) (customerOut, error) {
-				address, version, err := d.read(ctx, by.Principal.Tenant, "customer", in.CustomerID)
-				if err != nil {
-					return customerOut{}, failure(err, "customer_id")
-				}
-				note, _, err := d.read(ctx, by.Principal.Tenant, "note", in.CustomerID)
-				return customerOut{in.CustomerID, version, address, note}, failure(err, "customer_id")
-			},
-		},
+		d.getCustomer(),
 		tool.Tool[parcelIn, parcelOut]{
 			Spec: spec("get_parcel", "Read a parcel", "Read where a parcel goes."),
 			Handle: func(ctx context.Context, by tool.Caller, in parcelIn) (parcelOut, error) {
@@ -95,6 +85,20 @@ func (d *desk) catalogue() (*tool.Catalog, error) {
 			plan: func(in rerouteIn) plan { return plan{in.ParcelID, in.Destination} },
 		}.definition(),
 	)
+}
+
+func (d *desk) getCustomer() tool.Tool[customerIn, customerOut] {
+	return tool.Tool[customerIn, customerOut]{
+		Spec: spec("get_customer", "Read a customer", "Read a customer's address and note."),
+		Handle: func(ctx context.Context, by tool.Caller, in customerIn) (customerOut, error) {
+			address, version, err := d.read(ctx, by.Principal.Tenant, "customer", in.CustomerID)
+			if err != nil {
+				return customerOut{}, failure(err, "customer_id")
+			}
+			note, _, err := d.read(ctx, by.Principal.Tenant, "note", in.CustomerID)
+			return customerOut{in.CustomerID, version, address, note}, failure(err, "customer_id")
+		},
+	}
 }
 
 func spec(name, title, description string) tool.Spec {
