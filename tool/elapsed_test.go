@@ -121,6 +121,7 @@ func TestNoTryBeginsPastTheRunsTime(t *testing.T) {
 		s := w.timed(w.dispatcher())
 		refuses(t, s.call(readTool, readArguments), envelope.BudgetExhausted, "in the third try")
 		require.Equal(t, 10*time.Second, time.Since(began))
+		synctest.Wait() // the try that was left behind has ended
 		require.Equal(t, []time.Duration{0, 4 * time.Second, 8 * time.Second}, tries)
 	})
 }
@@ -232,6 +233,7 @@ func TestACommitThatIsNotAdmittedInTimeSaysSo(t *testing.T) {
 		id := s.approved(250)
 		slow = true
 		e := refusal(t, s.commit(id), envelope.BudgetExhausted, "")
+		synctest.Wait() // what was left behind has ended
 		require.True(t, asked)
 		require.Equal(t, envelope.EffectNone, e.Effect)
 		_, err := w.ledger.Find(t.Context(), key(id))
