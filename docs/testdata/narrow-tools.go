@@ -3,6 +3,7 @@ package narrow
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/toolcontract/toolcontract/envelope"
 	"github.com/toolcontract/toolcontract/tool"
@@ -41,4 +42,8 @@ type (
 func bind(getCustomer tool.Tool[query, customer]) tool.Tool[query, customer] {
 	//snippet:verify
 	return getCustomer
+}
+
+func lint(catalog *tool.Catalog) {
+	//snippet:lint
 }
