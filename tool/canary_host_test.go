@@ -150,7 +150,7 @@ func TestNothingOfTheCanaryLeavesAWorkerOrAHostsPart(t *testing.T) {
 			require.Empty(t, found(t, text, sinks))
 		}
 		require.NotEmpty(t, found(t, control, map[string]string{"transcript": sinks["transcript"]}), "what the contract declares comes through")
-		var operators []string
+		operators := make([]string, 0, len(w.kept.items))
 		for _, i := range w.kept.items {
 			operators = append(operators, fmt.Sprintf("%s %v", i.Raw, i.Cause))
 		}
