@@ -34,9 +34,9 @@ const (
 	workerPause      = time.Second // after the ledger could not be asked
 
 	// An operation whose tool has no place for it is looked at again after about fullRetry, and fullEach more for each other
-	// that was put off since one last had a place: many of them do not keep the ledger busy. At most after fullMost.
+	// that is put off: many of them do not keep the ledger busy. At most after fullMost.
 	fullRetry = 250 * time.Millisecond
-	fullEach  = 5 * time.Millisecond
+	fullEach  = 10 * time.Millisecond
 	fullMost  = 10 * time.Second
 )
 
@@ -47,8 +47,8 @@ type Worker struct {
 	d     *Dispatcher
 	cfg   WorkerConfig
 	tools []string
-	full  atomic.Int64  // operations put off since one last had a place
-	due   chan struct{} // one of them is
+	full  atomic.Int64  // operations that are put off, for want of a place
+	due   chan struct{} // one of them is due
 }
 
 // ErrNotLive says that a dispatcher does not reach the systems of its writes.
@@ -193,7 +193,10 @@ func (w *Worker) deliver(ctx context.Context, delivery idem.Delivery) {
 	}
 	w.later(ctx, delivery, a.value.after)
 	if a.value.full {
-		time.AfterFunc(a.value.after, w.look)
+		time.AfterFunc(a.value.after, func() {
+			w.full.Add(-1)
+			w.look()
+		})
 	}
 }
 
@@ -255,7 +258,6 @@ func (w *Worker) advance(ctx context.Context, def *definition, op idem.Record, a
 		return w.putOff()
 	}
 	defer held.drop()
-	w.full.Store(0)
 	a := &advance{d: w.d, def: def, op: op, worker: w.cfg.Name, slots: held}
 	return waits(a.run(ctx), attempt)
 }
