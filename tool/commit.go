@@ -196,7 +196,7 @@ func (c *call) admission(key idem.Key, rec approval.Record) event {
 // answered answers a commit from an operation that was there before: what is pending goes on, what is unknown or running
 // is asked for, what is over is replayed.
 func (c *call) answered(ctx context.Context, op idem.Record) (reply, error) {
-	op = c.d.look(ctx, c.tool.def, op)
+	op = c.d.look(ctx, c.tool.def, op, &c.slots)
 	if op.State != idem.Pending || op.AvailableIn > 0 || c.tool.def.write.queued {
 		return operationAnswer(op, true)
 	}

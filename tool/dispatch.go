@@ -32,26 +32,45 @@ var (
 // dispatch runs the handler in the background and waits for its stored outcome, or for ctx: then the handler goes on and
 // the record says that the operation is under way.
 func (d *Dispatcher) dispatch(ctx context.Context, s dispatch) idem.Record {
-	done := make(chan idem.Record, 1)
 	own := context.WithoutCancel(ctx)
+	return apart(ctx, d, s.slots, idem.Record{Command: s.claim.Command, State: idem.Dispatching}, func() idem.Record {
+		// Where a part of the host panics, the lease will end, and the reader put it right.
+		return d.contained(own, idem.Record{Command: s.claim.Command, State: idem.Unknown}, func(ctx context.Context) idem.Record { return d.run(ctx, s) })
+	})
+}
+
+// apart runs f, which the caller's end does not stop, and waits for it, or for ctx: then f goes on, and what was known
+// before is the answer. The slots are held until f has returned.
+func apart[T any](ctx context.Context, d *Dispatcher, held *slots, before T, f func() T) T {
+	done := make(chan T, 1)
 	d.working.Add(1) // the caller's own work is counted
-	s.slots.take()
+	held.take()
 	go func() {
 		defer d.working.Done()
-		defer s.slots.drop()
-		a := contained(own, func(ctx context.Context) (idem.Record, error) { return d.run(ctx, s), nil })
-		if a.err != nil { // a part of the host panicked: the lease will end, and the reader put it right
-			d.log("dispatch_failed", "", a.err)
-			a.value = idem.Record{Command: s.claim.Command, State: idem.Unknown}
-		}
-		done <- a.value
+		defer held.drop()
+		done <- f()
 	}()
 	select {
-	case rec := <-done:
-		return rec
+	case v := <-done:
+		return v
 	case <-ctx.Done():
-		return idem.Record{Command: s.claim.Command, State: idem.Dispatching}
 	}
+	select {
+	case v := <-done:
+		return v
+	default:
+		return before
+	}
+}
+
+// contained returns the record that f returns, or where a part of the host panics in it, the other one.
+func (d *Dispatcher) contained(ctx context.Context, otherwise idem.Record, f func(context.Context) idem.Record) idem.Record {
+	a := contained(ctx, func(ctx context.Context) (idem.Record, error) { return f(ctx), nil })
+	if a.err != nil {
+		d.log("dispatch_failed", "", a.err)
+		return otherwise
+	}
+	return a.value
 }
 
 func (d *Dispatcher) run(ctx context.Context, s dispatch) (rec idem.Record) {

@@ -64,7 +64,7 @@ func serveGetOperation(ctx context.Context, c *call, args []byte) (reply, error)
 	if err != nil {
 		return reply{}, err
 	}
-	op = c.d.look(ctx, def, op)
+	op = c.d.look(ctx, def, op, &c.slots)
 	v := operationView{OperationID: op.Command.Key.Operation, Tool: op.Command.Tool, State: stateWord(op.State)}
 	if !terminal(op.State) && op.State != idem.Unknown {
 		v.RetryAfterMS = max(op.AvailableIn, busyRetry).Milliseconds()
@@ -112,7 +112,7 @@ func serveCancelOperation(ctx context.Context, c *call, args []byte) (reply, err
 		return reply{}, c.unavailable(ctx, err)
 	}
 	v := cancelView{OperationID: op.Command.Key.Operation}
-	stopped, err := c.d.cancel(ctx, def, op)
+	stopped, err := c.d.cancel(ctx, def, op, &c.slots)
 	if err != nil {
 		return reply{}, c.unavailable(ctx, err)
 	}
@@ -125,7 +125,7 @@ func serveCancelOperation(ctx context.Context, c *call, args []byte) (reply, err
 }
 
 // cancel stops an operation as far as that is possible now.
-func (d *Dispatcher) cancel(ctx context.Context, def *definition, op idem.Record) (Stopped, error) {
+func (d *Dispatcher) cancel(ctx context.Context, def *definition, op idem.Record, held *slots) (Stopped, error) {
 	if op.State == idem.Pending {
 		rec, err := d.cfg.Ledger.Close(ctx, op.Command.Key, idem.Cancelled, envelope.Cancelled)
 		switch {
@@ -141,7 +141,10 @@ func (d *Dispatcher) cancel(ctx context.Context, def *definition, op idem.Record
 	case terminal(op.State):
 		return AlreadyFinished, nil
 	case op.State == idem.Running && def.write.cancel != nil:
-		return d.interrupt(ctx, def, op)
+		asked := apart(ctx, d, held, answer[Stopped]{err: errStillAsking}, func() answer[Stopped] {
+			return contained(ctx, func(ctx context.Context) (Stopped, error) { return d.interrupt(ctx, def, op) })
+		})
+		return asked.value, asked.err
 	}
 	return NotInterruptible, nil
 }
@@ -189,6 +192,8 @@ func cancelledAs(op idem.Record) (Stopped, error) {
 	}
 	return "", errCancelNotStored
 }
+
+var errStillAsking = errors.New("tool: the provider is still being asked to stop the operation")
 
 var errCancelNotStored = errors.New("tool: the operation was stopped, and that could not be stored")
 

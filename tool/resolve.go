@@ -12,9 +12,19 @@ import (
 )
 
 // look asks what became of an unknown or running operation, before it is answered, without sending anything again. It
-// returns the operation as it then stands.
-func (d *Dispatcher) look(ctx context.Context, def *definition, op idem.Record) idem.Record {
-	return d.reopen(ctx, def, op, d.name, false)
+// returns the operation as it then stands; where ctx ends first, as it stood, and what is being asked goes on.
+func (d *Dispatcher) look(ctx context.Context, def *definition, op idem.Record, held *slots) idem.Record {
+	if !askable(def, op) {
+		return op
+	}
+	return apart(ctx, d, held, op, func() idem.Record {
+		return d.contained(ctx, op, func(ctx context.Context) idem.Record { return d.reopen(ctx, def, op, d.name, false) })
+	})
+}
+
+// askable reports whether somebody can be asked what became of the operation.
+func askable(def *definition, op idem.Record) bool {
+	return !def.write.shadow && (op.State == idem.Unknown || op.State == idem.Running)
 }
 
 // resolve is look for a worker: where nothing can be learnt and the provider's contract allows it, the same bytes are
@@ -24,7 +34,7 @@ func (d *Dispatcher) resolve(ctx context.Context, def *definition, op idem.Recor
 }
 
 func (d *Dispatcher) reopen(ctx context.Context, def *definition, op idem.Record, worker string, resend bool) (rec idem.Record) {
-	if def.write.shadow || op.State != idem.Unknown && op.State != idem.Running {
+	if !askable(def, op) {
 		return op
 	}
 	rest := backOff(len(op.Attempts))
