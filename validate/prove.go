@@ -56,7 +56,8 @@ func (f *filler) shaped(root *node, t reflect.Type, doc []byte) error {
 	j.value(root, &v)
 	for _, found := range j.found {
 		chosen := found.rule == "anyOf" || found.rule == "oneOf"
-		if beneath(f.own, found.field) || chosen && beneath(f.said, found.field) { // which of them is a matter of values
+		within := func(place string) bool { return below(found.field, place) }
+		if slices.ContainsFunc(f.own, within) || chosen && slices.ContainsFunc(f.said, within) { // which of them is a matter of values
 			continue
 		}
 		if chosen || found.unknown || found.rule == "type" || found.rule == "required" {
@@ -64,14 +65,6 @@ func (f *filler) shaped(root *node, t reflect.Type, doc []byte) error {
 		}
 	}
 	return nil
-}
-
-// beneath reports whether path is one of the places or lies in one.
-func beneath(places []string, path string) bool {
-	return slices.ContainsFunc(places, func(p string) bool {
-		rest, ok := strings.CutPrefix(path, p)
-		return ok && (p == "" || rest == "" || rest[0] == '.' || rest[0] == '[')
-	})
 }
 
 // maxFill is how deep a recursive type is filled.
