@@ -50,17 +50,10 @@ func apart[T any](ctx context.Context, d *Dispatcher, held *slots, before T, f f
 		defer held.drop()
 		done <- f()
 	}()
-	select {
-	case v := <-done:
+	if v, ok := awaited(ctx, done); ok {
 		return v
-	case <-ctx.Done():
 	}
-	select {
-	case v := <-done:
-		return v
-	default:
-		return before
-	}
+	return before
 }
 
 // contained returns the record that f returns, or where a part of the host panics in it, the other one.

@@ -54,17 +54,25 @@ func watched[T any](ctx context.Context, held *slots, f func(context.Context) (T
 		}()
 		a = contained(ctx, f)
 	}()
-	select {
-	case a := <-done:
+	if a, ok := awaited(ctx, done); ok {
 		return a.value, a.err
+	}
+	var zero T
+	return zero, context.Cause(ctx)
+}
+
+// awaited waits for what is done, or for ctx; what is done by then counts.
+func awaited[T any](ctx context.Context, done <-chan T) (v T, ok bool) {
+	select {
+	case v = <-done:
+		return v, true
 	case <-ctx.Done():
 	}
 	select {
-	case a := <-done:
-		return a.value, a.err
+	case v = <-done:
+		return v, true
 	default:
-		var zero T
-		return zero, context.Cause(ctx)
+		return v, false
 	}
 }
 

@@ -30,13 +30,14 @@ func askable(def *definition, op idem.Record) bool {
 // resolve is look for a worker: where nothing can be learnt and the provider's contract allows it, the same bytes are
 // sent again under the same key.
 func (d *Dispatcher) resolve(ctx context.Context, def *definition, op idem.Record, worker string) idem.Record {
-	return d.reopen(ctx, def, op, worker, true)
-}
-
-func (d *Dispatcher) reopen(ctx context.Context, def *definition, op idem.Record, worker string, resend bool) (rec idem.Record) {
 	if !askable(def, op) {
 		return op
 	}
+	return d.reopen(ctx, def, op, worker, true)
+}
+
+// reopen asks about an operation that is askable.
+func (d *Dispatcher) reopen(ctx context.Context, def *definition, op idem.Record, worker string, resend bool) (rec idem.Record) {
 	rest := backOff(len(op.Attempts))
 	if !resend {
 		// Whoever only asks leaves the time alone at which the outbox offers it: a worker may send again then.
