@@ -142,13 +142,7 @@ func (s *saving) redacted() ([]any, error) {
 	for range 2 * ways * (len(s.steps) + 1) {
 		out, bad := s.pass()
 		if len(bad) == 0 {
-			for i, t := range s.steps { // no schema has a say in them
-				if t.Step == stepNote {
-					note := t.step
-					note.Text = s.note(t.Text)
-					out[i] = note
-				}
-			}
+			s.redactNotes(out)
 			return out, nil
 		}
 		moved := false
@@ -462,18 +456,31 @@ func ascii(r rune) rune {
 	return r
 }
 
-// note replaces in a text whatever is hidden anywhere in the run.
-func (s *saving) note(text string) string {
-	if s.notes != nil {
-		text = s.notes(text)
+// redactNotes replaces in the notes whatever is hidden anywhere in the run. No schema has a say in them.
+func (s *saving) redactNotes(out []any) {
+	hidden := s.hidden()
+	for i, t := range s.steps {
+		if t.Step != stepNote {
+			continue
+		}
+		note := t.step
+		if s.notes != nil {
+			note.Text = s.notes(note.Text)
+		}
+		note.Text = hidden.in(note.Text, true)
+		out[i] = note
 	}
+}
+
+// hidden are all hidden values of the run, with the stand-ins that they have now.
+func (s *saving) hidden() hider {
 	h := hider{needles: needles(slices.Collect(maps.Keys(s.standIns.tries))), numbers: map[string]string{}, of: s.standIns.of}
 	for number := range s.numbers {
 		for _, spelt := range spellings(number) {
 			h.numbers[significant(spelt)] = s.standIns.number(number, wholeText)
 		}
 	}
-	return h.in(text, true)
+	return h
 }
 
 // spellings are a number, and what it is as an amount in a minor unit.
