@@ -4,19 +4,17 @@ import (
 	"bytes"
 	"context"
 	"io"
-	"os"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/toolcontract/toolcontract/envelope"
+	"github.com/toolcontract/toolcontract/examples/internal/recordtest"
 	"github.com/toolcontract/toolcontract/redact"
 	"github.com/toolcontract/toolcontract/tool"
 	"github.com/toolcontract/toolcontract/tool/trace"
 )
-
-const recordedRun = "testdata/run.trace.jsonl"
 
 // The story's run, recorded, replays without billing, and so does the one that is kept in testdata: the references in
 // them are other ones each time.
@@ -24,11 +22,8 @@ func TestRecordedRunReplays(t *testing.T) {
 	t.Parallel()
 	var file bytes.Buffer
 	record(t, &file)
-	if os.Getenv("TOOLCONTRACT_UPDATE") != "" {
-		require.Empty(t, os.Getenv("CI"), "golden files are compared in CI, never rewritten")
-		require.NoError(t, os.WriteFile(recordedRun, file.Bytes(), 0o600))
-	}
-	for _, recorded := range [][]byte{file.Bytes(), kept(t)} {
+	recordtest.Keep(t, file.Bytes())
+	for _, recorded := range [][]byte{file.Bytes(), recordtest.Kept(t)} {
 		h, report := replayed(t, recorded, nil)
 		require.NoError(t, report.Err())
 		require.Equal(t, len(report.Calls), report.Count(trace.Same))
@@ -43,7 +38,7 @@ func TestRecordedRunOfAnOldVersionIsRefused(t *testing.T) {
 	type newView struct {
 		Stage string `json:"stage" jsonschema:"enum=settled,enum=disputed,enum=refunded"`
 	}
-	_, report := replayed(t, kept(t), func(defs []tool.Definition) {
+	_, report := replayed(t, recordtest.Kept(t), func(defs []tool.Definition) {
 		old, ok := defs[2].(tool.Tool[statusQuery, statusView])
 		require.True(t, ok)
 		defs[2] = tool.Tool[statusQuery, newView]{Spec: old.Spec, Handle: func(context.Context, tool.Caller, statusQuery) (newView, error) {
@@ -81,13 +76,6 @@ func record(t *testing.T, file io.Writer) {
 	require.True(t, h.story(t.Context(), io.Discard))
 	require.NoError(t, rec.Note(run.ID(), trace.Answer, "The first case qualifies; billing did not answer for the others."))
 	require.NoError(t, rec.Save(file, run.ID()))
-}
-
-func kept(t *testing.T) []byte {
-	t.Helper()
-	file, err := os.ReadFile(recordedRun)
-	require.NoError(t, err)
-	return file
 }
 
 func replayed(t *testing.T, file []byte, definitions func([]tool.Definition)) (*host, *trace.Report) {
