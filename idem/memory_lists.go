@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/toolcontract/toolcontract/internal/cursor"
+	"github.com/toolcontract/toolcontract/internal/turns"
 )
 
 // Next implements [Ledger].
@@ -45,10 +46,7 @@ func sooner(a, b *item, last string) bool {
 	if s.Tenant == t.Tenant {
 		return cmp.Or(a.DueAt.Compare(b.DueAt), a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(s.Operation, t.Operation)) < 0
 	}
-	if ahead := s.Tenant > last; ahead != (t.Tenant > last) {
-		return ahead
-	}
-	return s.Tenant < t.Tenant
+	return turns.Compare(last, s.Tenant, t.Tenant) < 0
 }
 
 // Later implements [Ledger].

@@ -134,15 +134,7 @@ func (s *circles) fill(w round, due []place, now time.Time) round {
 	if r.whole {
 		due = append(due, r.idle(due, now)...)
 	}
-	slices.SortFunc(due, func(a, b place) int {
-		if ahead := a.tenant > r.last; ahead != (b.tenant > r.last) {
-			if ahead {
-				return -1
-			}
-			return 1
-		}
-		return cmp.Compare(a.tenant, b.tenant)
-	})
+	slices.SortFunc(due, func(a, b place) int { return turns.Compare(r.last, a.tenant, b.tenant) })
 	w.places = due
 	r.places = slices.Clone(due)
 	r.pass(1)

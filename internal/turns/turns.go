@@ -2,6 +2,7 @@
 package turns
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"sync"
@@ -36,6 +37,17 @@ func (t *Turns) Served(tools []string, tenant string) {
 		t.last = map[string]string{}
 	}
 	t.last[name] = tenant
+}
+
+// Compare orders tenants by their turns: by name from the one after last on, and then from the first to it.
+func Compare(last, a, b string) int {
+	if ahead := a > last; ahead != (b > last) {
+		if ahead {
+			return -1
+		}
+		return 1
+	}
+	return cmp.Compare(a, b)
 }
 
 // Name is the same for the same tools in any order; nil, which is any tool, has a name of its own.

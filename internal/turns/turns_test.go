@@ -2,6 +2,8 @@ package turns_test
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -37,5 +39,14 @@ func TestTurnsAreBounded(t *testing.T) {
 		s.Served([]string{fmt.Sprint(i)}, "acme")
 		require.Equal(t, "acme", s.Last([]string{fmt.Sprint(i)}))
 		require.LessOrEqual(t, known(), turns.Most)
+	}
+}
+
+func TestTurnsGoByNameFromTheLastOn(t *testing.T) {
+	t.Parallel()
+	for last, want := range map[string]string{"": "a b c", "a": "b c a", "b": "c a b", "bb": "c a b", "c": "a b c", "d": "a b c"} {
+		tenants := []string{"c", "a", "b"}
+		slices.SortFunc(tenants, func(a, b string) int { return turns.Compare(last, a, b) })
+		require.Equal(t, want, strings.Join(tenants, " "), "after %q", last)
 	}
 }
