@@ -170,7 +170,11 @@ func (d *definition) facts(c approval.Consequence) approval.Facts {
 // inMemory looks through what only stands around a store, as package tool/trace does, and says so by Unwrap.
 func inMemory(c Config) bool {
 	store := c.Approvals
-	for around, ok := store.(interface{ Unwrap() approval.Store }); ok; around, ok = store.(interface{ Unwrap() approval.Store }) {
+	for {
+		around, ok := store.(interface{ Unwrap() approval.Store })
+		if !ok {
+			break
+		}
 		store = around.Unwrap()
 	}
 	_, approvals := store.(*approval.Memory)

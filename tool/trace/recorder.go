@@ -72,8 +72,7 @@ func NewRecorder(cfg Config) (*Recorder, error) {
 }
 
 // Wire lets the recorder see decisions and outcomes: it puts itself before the configuration's approvals and audit. Call
-// it before tool.NewDispatcher. What
-// tool.Development returned is wired as any other.
+// it before tool.NewDispatcher. What tool.Development returned is wired as any other.
 func (r *Recorder) Wire(cfg *tool.Config) {
 	if cfg.Approvals != nil {
 		cfg.Approvals = watched{cfg.Approvals, r}
