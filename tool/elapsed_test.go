@@ -59,11 +59,7 @@ const readArguments = `{"account_id":"a1"}`
 func TestACallEndsWithItsRunsTime(t *testing.T) {
 	elapsing(t, func(w *world) {
 		t := w.t
-		var answers func(ctx context.Context) error
 		deaf := make(chan struct{})
-		w.read.Handle = func(ctx context.Context, _ tool.Caller, in accountIn) (accountOut, error) {
-			return accountOut{AccountID: in.AccountID}, answers(ctx)
-		}
 		for _, tt := range []struct {
 			name   string
 			answer func(ctx context.Context) error
@@ -73,13 +69,17 @@ func TestACallEndsWithItsRunsTime(t *testing.T) {
 			{"tells the cause", func(ctx context.Context) error { <-ctx.Done(); return context.Cause(ctx) }},
 			{"is deaf", func(context.Context) error { <-deaf; return nil }},
 		} {
+			w.read.Handle = func(ctx context.Context, _ tool.Caller, in accountIn) (accountOut, error) {
+				if in.AccountID == "late" {
+					return accountOut{}, tt.answer(ctx)
+				}
+				return accountOut{AccountID: in.AccountID}, nil
+			}
 			s := w.timed(w.dispatcher())
 			began := time.Now()
-			answers = func(context.Context) error { return nil }
 			require.NoError(t, s.call(readTool, readArguments).Err(), "the first call starts the time")
 			time.Sleep(9700 * time.Millisecond)
-			answers = tt.answer
-			e := refusal(t, s.call(readTool, readArguments), envelope.BudgetExhausted, tt.name)
+			e := refusal(t, s.call(readTool, `{"account_id":"late"}`), envelope.BudgetExhausted, tt.name)
 			require.False(t, e.Retryable)
 			require.Equal(t, 10*time.Second, time.Since(began), tt.name)
 			refuses(t, s.call(readTool, readArguments), envelope.BudgetExhausted, "and so is every later one")

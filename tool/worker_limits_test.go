@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -342,9 +343,9 @@ func TestSendingAgainNeedsAPlace(t *testing.T) {
 		t := w.t
 		sends := w.losesFirst(time.Hour)
 		w.write.Spec.PerTenant = 1
-		asked := 0
+		var asked atomic.Int32
 		w.write.Status = func(context.Context, tool.Approved[limitPlan], string) (limitOut, error) {
-			asked++
+			asked.Add(1)
 			return limitOut{}, errors.New("no route to host")
 		}
 		commit := w.write.Commit
@@ -368,7 +369,7 @@ func TestSendingAgainNeedsAPlace(t *testing.T) {
 		stop := w.work(d, tool.WorkerConfig{})
 		time.Sleep(30 * time.Second)
 		require.Equal(t, int32(1), sends.Load(), "the call has the place")
-		require.Positive(t, asked, "the provider is asked all the same")
+		require.Positive(t, asked.Load(), "the provider is asked all the same")
 		close(release)
 		success(t, <-answered, "")
 		time.Sleep(time.Minute)
