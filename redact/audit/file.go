@@ -63,6 +63,11 @@ type disk interface {
 	Close() error
 }
 
+// exclusive is a file that lets the next writer in when it is closed.
+type exclusive struct{ *os.File }
+
+func (e exclusive) Close() error { return errors.Join(unlock(e.File), e.File.Close()) }
+
 // batch is what is written together.
 type batch struct {
 	lines []byte
@@ -100,13 +105,13 @@ func OpenFile(path string, key redact.Key, now func() time.Time) (*File, error) 
 	if err != nil {
 		return nil, fmt.Errorf("audit: open: %w", err)
 	}
-	file := &File{f: f, key: redact.NewSecret(private)}
+	file := &File{f: exclusive{f}, key: redact.NewSecret(private)}
 	file.idle = sync.NewCond(&file.mu)
 	if public, ok := private.Public().(ed25519.PublicKey); ok {
 		file.public = publicKeyText(public)
 	}
 	if err := file.open(f, now); err != nil {
-		return nil, errors.Join(fmt.Errorf("audit: open: %w", err), f.Close())
+		return nil, errors.Join(fmt.Errorf("audit: open: %w", err), file.f.Close())
 	}
 	return file, nil
 }
