@@ -45,9 +45,9 @@ func newRemote(t *testing.T, script string) remote {
 	user := signer(t)
 	s := listen(t, user)
 	path := filepath.Join(t.TempDir(), "jobctl")
-	require.NoError(t, os.WriteFile(path, []byte("#!/bin/sh\n"+script+"\n"), 0o700))
+	require.NoError(t, os.WriteFile(path, []byte(script+"\n"), 0o600))
 	return remote{server: s, script: path, cfg: sshcmd.Config{
-		Address: s.address, HostKeys: []string{s.hostKey}, Command: []string{path, "show"},
+		Address: s.address, HostKeys: []string{s.hostKey}, Command: []string{"/bin/sh", path, "show"},
 		Client: func(_ context.Context, by upstream.Caller) (*ssh.ClientConfig, error) {
 			if by != caller {
 				return nil, errors.New("somebody else")
@@ -88,7 +88,7 @@ func TestAnswer(t *testing.T) {
 	require.Equal(t, state{"run_1", "running"}, got)
 	require.True(t, mark.Sent())
 	_, commands := r.seen()
-	require.Equal(t, []string{r.script + " show run_1"}, commands)
+	require.Equal(t, []string{"/bin/sh " + r.script + " show run_1"}, commands)
 }
 
 func TestOutputRules(t *testing.T) {
@@ -169,8 +169,8 @@ func TestHostileArguments(t *testing.T) {
 	}
 	runner, err := sshcmd.New(r.cfg)
 	require.NoError(t, err)
-	many := slices.Repeat([]string{"a"}, 63)
-	require.NoError(t, runner.Check(many[:62]))
+	many := slices.Repeat([]string{"a"}, 64-len(r.cfg.Command)+1)
+	require.NoError(t, runner.Check(many[1:]))
 	require.Error(t, runner.Check(many), "64 words in all")
 	exit, err := runner.Run(t.Context(), upstream.Job{Caller: caller, Args: []string{"a;b"}})
 	require.Equal(t, -1, exit)
