@@ -49,8 +49,7 @@ func asking(t *testing.T, wire func(*tool.Config) error, asked *int) *house {
 func TestAHiddenBooleanGoes(t *testing.T) {
 	t.Parallel()
 	asked := 0
-	rec, err := trace.NewRecorder(trace.Config{Now: func() time.Time { return epoch }})
-	require.NoError(t, err)
+	rec := newRecorder(t, trace.Config{})
 	h := asking(t, func(c *tool.Config) error { rec.Wire(c); return nil }, &asked)
 	run, err := rec.Run(h.run)
 	require.NoError(t, err)
@@ -99,8 +98,7 @@ type consented struct {
 func TestABooleanThatMustBeTrueIsNotSaved(t *testing.T) {
 	t.Parallel()
 	saved := func(tl tool.Definition, arguments string) (string, error) {
-		rec, err := trace.NewRecorder(trace.Config{Now: func() time.Time { return epoch }})
-		require.NoError(t, err)
+		rec := newRecorder(t, trace.Config{})
 		h := newHouse(t, func(c *tool.Config) error { rec.Wire(c); return nil }, func(*registry) []tool.Definition { return []tool.Definition{tl} }, "ask_v1")
 		run, err := rec.Run(h.run)
 		require.NoError(t, err)

@@ -29,8 +29,7 @@ var encoded = regexp.MustCompile(`"arguments_b64":"([^"]*)"`)
 // Names of any script go, out of arguments that are no JSON and, however short, out of notes.
 func TestNamesOfAnyScriptGo(t *testing.T) {
 	t.Parallel()
-	rec, err := trace.NewRecorder(trace.Config{Now: func() time.Time { return epoch }})
-	require.NoError(t, err)
+	rec := newRecorder(t, trace.Config{})
 	h := newHouse(t, func(c *tool.Config) error { rec.Wire(c); return nil }, func(*registry) []tool.Definition {
 		return []tool.Definition{tool.Tool[guestIn, guestOut]{
 			Spec:   tool.Spec{Name: "get_guest", Version: 1, Description: "Read a guest.", Timeout: time.Second},
@@ -68,8 +67,7 @@ func TestNamesOfAnyScriptGo(t *testing.T) {
 // A provider's receipt goes from the exchange, and wherever a note tells of it.
 func TestAReceiptGoes(t *testing.T) {
 	t.Parallel()
-	rec, err := trace.NewRecorder(trace.Config{Now: func() time.Time { return epoch }})
-	require.NoError(t, err)
+	rec := newRecorder(t, trace.Config{})
 	h := newHouse(t, func(c *tool.Config) error { rec.Wire(c); return nil }, func(*registry) []tool.Definition {
 		return []tool.Definition{tool.Tool[struct{}, struct{}]{
 			Spec: tool.Spec{Name: "ask", Version: 1, Description: "Ask.", Timeout: time.Second},

@@ -3,7 +3,6 @@ package trace_test
 import (
 	"bytes"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 	"go.uber.org/zap"
@@ -30,8 +29,7 @@ func TestDevelopmentIsRecorded(t *testing.T) {
 		c.Logger, c.Audit = zap.NewNop(), audit.NewZap(zap.NewNop())
 	}
 
-	rec, err := trace.NewRecorder(trace.Config{Now: func() time.Time { return epoch }})
-	require.NoError(t, err)
+	rec := newRecorder(t, trace.Config{})
 	h := newHouse(t, func(c *tool.Config) error { quiet(c); rec.Wire(c); return nil }, nil)
 	run, err := rec.Run(h.run)
 	require.NoError(t, err)

@@ -25,8 +25,10 @@
 // Exchanges are seen where an adapter uses package validate/upstream, or puts its own client's calls into [Do].
 //
 // Guarantees: what is saved is redacted by field class. Values of fields that are secret, internal, personal or free text
-// are replaced by stand-ins of the same form, the same value by the same stand-in, everywhere in the trace; a boolean is
-// false, whatever it was. The stand-ins still pass the schemas, or nothing is saved. The subjects of the requester and of
+// are replaced by stand-ins of the same form, the same value by the same stand-in, everywhere in the trace, another value
+// by another one where the form has enough of them; a boolean is false, whatever it was. The stand-ins still pass the
+// schemas, or nothing is saved; arguments that keep their verdict with none are left out, and the report of a replay says
+// so. A prefix that a schema's pattern spells out is no secret. The subjects of the requester and of
 // approvers are personal: each has a stand-in of its own, in documents too where their schemas take it; a replay takes the
 // run's principal for whoever asked. In notes hidden texts of two letters or more go in any case, escaped as in JSON,
 // percent-encoded, in base64, hexadecimal or lists of bytes, and in two of these inside each other; hidden numbers go as

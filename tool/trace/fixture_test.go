@@ -203,11 +203,21 @@ func recorded(t *testing.T, cfg trace.Config) string {
 	return file.String()
 }
 
-func recording(t *testing.T, cfg trace.Config) (*trace.Recorder, string) {
+// newRecorder stands at the epoch; without a key of the test's own its stand-ins are the same each time.
+func newRecorder(t *testing.T, cfg trace.Config) *trace.Recorder {
 	t.Helper()
 	cfg.Now = func() time.Time { return epoch }
+	if cfg.Key == nil {
+		cfg.Key = bytes.Repeat([]byte{3}, 32)
+	}
 	rec, err := trace.NewRecorder(cfg)
 	require.NoError(t, err)
+	return rec
+}
+
+func recording(t *testing.T, cfg trace.Config) (*trace.Recorder, string) {
+	t.Helper()
+	rec := newRecorder(t, cfg)
 	h := newHouse(t, func(c *tool.Config) error { rec.Wire(c); return nil }, nil)
 	run, err := rec.Run(h.run)
 	require.NoError(t, err)

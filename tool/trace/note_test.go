@@ -36,8 +36,7 @@ func account() accountOut {
 
 func noted(t *testing.T, text string) string {
 	t.Helper()
-	rec, err := trace.NewRecorder(trace.Config{Now: func() time.Time { return epoch }})
-	require.NoError(t, err)
+	rec := newRecorder(t, trace.Config{})
 	h := newHouse(t, func(c *tool.Config) error { rec.Wire(c); return nil }, func(*registry) []tool.Definition {
 		return []tool.Definition{tool.Tool[struct{}, accountOut]{
 			Spec:   tool.Spec{Name: "ask", Version: 1, Description: "Ask.", Timeout: 5 * time.Second},

@@ -36,8 +36,7 @@ func TestAQueuedOperationIsNotReplayed(t *testing.T) {
 		w.Queued = true
 		return []tool.Definition{r.getPatient(), w}
 	}
-	rec, err := trace.NewRecorder(trace.Config{Now: func() time.Time { return epoch }})
-	require.NoError(t, err)
+	rec := newRecorder(t, trace.Config{})
 	h := newHouse(t, func(c *tool.Config) error {
 		c.Policy = approval.Everything(approval.Requirement{Level: approval.None})
 		rec.Wire(c)

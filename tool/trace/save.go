@@ -56,8 +56,8 @@ func (r *Recorder) saved(run string) ([]byte, error) {
 		return nil, errRun
 	}
 	s := saving{
-		catalog: rec.catalog, standIns: standIns{key: r.cfg.Key, tries: map[string]int{}}, own: map[*taken]bool{}, notes: r.cfg.Notes,
-		faults: map[*taken]string{}, numbers: map[string]bool{},
+		catalog: rec.catalog, standIns: standIns{key: r.cfg.Key, tries: map[string]int{}, public: map[string]bool{}}, own: map[*taken]bool{},
+		notes: r.cfg.Notes, faults: map[*taken]string{}, left: map[*taken][]string{}, numbers: map[string]bool{},
 	}
 	top := rec.head
 	for _, t := range rec.steps {
@@ -93,11 +93,12 @@ type saving struct {
 	standIns standIns
 	own      map[*taken]bool // a value hidden elsewhere is left alone in these where their schema does not hide it
 	notes    func(string) string
-	faults   map[*taken]string // where no stand-in stood, in the last pass
-	fault    string            // the same, within the document that is being redacted
-	numbers  map[string]bool   // that are hidden
-	subjects hider             // the people and services of the run
-	inside   bool              // subjects are looked for within texts too, and short ones
+	faults   map[*taken]string   // where no stand-in stood, in the last pass
+	fault    string              // the same, within the document that is being redacted
+	left     map[*taken][]string // whose arguments were left out in the last pass: the places where no stand-in stood
+	numbers  map[string]bool     // that are hidden
+	subjects hider               // the people and services of the run
+	inside   bool                // subjects are looked for within texts too, and short ones
 }
 
 // people learns who takes part: a subject is personal, whatever the schemas say.
@@ -134,20 +135,34 @@ func place(document, path string) string {
 	return envelope.Member(document, path)
 }
 
-// redacted finds stand-ins with which every step passes its schemas.
+// redacted finds stand-ins with which every step passes its schemas, and as many arguments as can be keep their verdict.
 func (s *saving) redacted() ([]any, error) {
 	for _, t := range s.steps {
 		s.collect(t)
 	}
+	out, err := s.settled(s.otherwise)
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range s.steps {
+		if s.left[t] != nil {
+			out = s.keeping(t, out)
+		}
+	}
+	s.redactNotes(out)
+	return out, nil
+}
+
+// settled changes how values are replaced until every step passes.
+func (s *saving) settled(otherwise func(*taken) bool) ([]any, error) {
 	for range 2 * ways * (len(s.steps) + 1) {
 		out, bad := s.pass()
 		if len(bad) == 0 {
-			s.redactNotes(out)
 			return out, nil
 		}
 		moved := false
 		for _, t := range bad {
-			moved = s.otherwise(t) || moved
+			moved = otherwise(t) || moved
 		}
 		if !moved {
 			return nil, fmt.Errorf("%w: in %s of %s: %s", ErrStandIn, bad[0].Case, bad[0].Tool, s.faults[bad[0]])
@@ -156,8 +171,27 @@ func (s *saving) redacted() ([]any, error) {
 	return nil, ErrStandIn
 }
 
+// keeping finds other stand-ins for what stands in arguments that were left out. It returns the steps as they were where
+// that costs another step its own.
+func (s *saving) keeping(t *taken, out []any) []any {
+	was, left := maps.Clone(s.standIns.tries), len(s.left)
+	for s.otherArguments(t) {
+		if now, err := s.settled(s.otherWay); err == nil && len(s.left) < left {
+			return now
+		}
+		if s.left[t] == nil {
+			break
+		}
+	}
+	s.standIns.tries = was
+	_, _ = s.pass() // as it was
+	return out
+}
+
 // pass redacts every step once and returns those whose documents are no longer of their schemas.
 func (s *saving) pass() (out []any, bad []*taken) {
+	s.standIns.begin()
+	clear(s.left)
 	for _, t := range s.steps {
 		redacted, ok := s.step(t)
 		if !ok {
@@ -185,6 +219,7 @@ func (s *saving) collect(t *taken) {
 	if schemas, ok := s.catalog.Schemas(t.Tool); ok && t.Step == stepCall {
 		learn(t.raw, placesOf(schemas.Input))
 		learn(t.Answer, placesOf(schemas.Output))
+		s.standIns.public[string(schemas.Input.JSON())], s.standIns.public[string(schemas.Output.JSON())] = true, true
 	}
 	for _, e := range t.Upstream {
 		learn(e.Asked, listed(e.AskedHidden))
@@ -196,8 +231,21 @@ func (s *saving) collect(t *taken) {
 	s.standIns.hide(t.Reason)
 }
 
-// otherwise changes how a step's values are replaced; false where every way was tried.
+// otherwise changes how a step's values are replaced, in the end to leaving alone what its own schemas do not hide; false
+// where every way was tried.
 func (s *saving) otherwise(t *taken) bool {
+	moved := s.otherWay(t)
+	if !moved && !s.own[t] {
+		s.own[t], moved = true, true
+		for value := range s.standIns.tries {
+			s.standIns.tries[value] = wholeText
+		}
+	}
+	return moved
+}
+
+// otherWay changes how a step's values are replaced; false where every way was tried.
+func (s *saving) otherWay(t *taken) bool {
 	moved := false
 	next := func(doc []byte, p places) {
 		_, _ = rewrite(doc, p, func(l leaf) jsontext.Value {
@@ -214,12 +262,21 @@ func (s *saving) otherwise(t *taken) bool {
 	for _, e := range t.Upstream {
 		next(e.Answer, listed(e.AnswerHidden))
 	}
-	if !moved && !s.own[t] {
-		s.own[t], moved = true, true
-		for value := range s.standIns.tries {
-			s.standIns.tries[value] = wholeText
-		}
+	return moved
+}
+
+// otherArguments changes how the values are replaced that cost a step its arguments; false where every way was tried.
+func (s *saving) otherArguments(t *taken) (moved bool) {
+	schemas, ok := s.catalog.Schemas(t.Tool)
+	if !ok {
+		return false
 	}
+	_, _ = rewrite(t.raw, placesOf(schemas.Input), func(l leaf) jsontext.Value { // what is no JSON has no places
+		if l.value.Kind() == '"' && !l.name && slices.Contains(s.left[t], l.path) && s.elsewhere(text(l.value)) {
+			moved = s.standIns.next(text(l.value)) || moved
+		}
+		return l.value
+	})
 	return moved
 }
 
@@ -375,23 +432,27 @@ func (s *saving) arguments(t *taken, out *step, schemas tool.Schemas) {
 	if was.code != "" {
 		tries = []places{tries[0].with(slices.Sorted(maps.Keys(tries[0]))), tries[0].with(was.broken)}
 	}
+	broken := []string{}
 	for _, p := range tries {
 		for _, s.inside = range []bool{true, false} {
 			for way := range 3 {
+				s.fault = ""
 				doc, _, err := s.document(t.raw, p, s.own[t], way)
-				if err == nil && verdictOn(schemas, doc).same(was) {
+				is := verdictOn(schemas, doc)
+				if err == nil && is.same(was) {
 					out.Arguments = doc
 					return
 				}
+				broken = append(append(broken, plain(s.fault)), is.broken...)
 			}
 		}
 	}
-	if doc := s.scrambled(t.raw, schemas.Input); verdictOn(schemas, doc).same(was) {
+	if doc, ok := s.scrambled(t.raw, schemas.Input); ok && verdictOn(schemas, doc).same(was) {
 		encoded := base64Of(doc)
 		out.ArgumentsB64 = &encoded
 		return
 	}
-	out.LeftOut = true
+	out.LeftOut, s.left[t] = true, broken
 }
 
 // verdict is the boundary's word on a document: its code, the declared place, and every place that breaks a rule.
@@ -417,13 +478,13 @@ func verdictOn(s tool.Schemas, doc []byte) verdict {
 }
 
 // scrambled replaces the letters and digits of a text that is no document, but for the names that the schema declares
-// and what JSON itself spells.
-func (s *saving) scrambled(doc []byte, schema *validate.Schema) []byte {
+// and what JSON itself spells; false where a word would give itself away.
+func (s *saving) scrambled(doc []byte, schema *validate.Schema) (out []byte, ok bool) {
 	kept := map[string]bool{"false": true, "null": true}
 	for _, f := range schema.Fields() {
 		kept[strings.Trim(f.Path[strings.LastIndexByte(f.Path, '.')+1:], "[]{}")] = true
 	}
-	var out []byte
+	ok = true
 	word := func(b byte) bool {
 		return b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b >= '0' && b <= '9' || b == '_' || b == '-' || b >= utf8.RuneSelf
 	}
@@ -442,11 +503,13 @@ func (s *saving) scrambled(doc []byte, schema *validate.Schema) []byte {
 		case run == "true":
 			run = "false" // a boolean says something too
 		case !kept[run]:
-			run = strings.Map(ascii, s.standIns.of(run)) // marks, and bytes that are no text, say something too
+			of := s.standIns.of(run)
+			ok = ok && s.standIns.conceals(run, of)
+			run = strings.Map(ascii, of) // marks, and bytes that are no text, say something too
 		}
 		out, i = append(out, run...), end
 	}
-	return out
+	return out, ok
 }
 
 func ascii(r rune) rune {

@@ -15,10 +15,13 @@ import (
 )
 
 // standIns replaces values by others of the same form: each letter by a letter of its case, each digit by a digit, all
-// else as it is. The same value has the same stand-in.
+// else as it is. The same value has the same stand-in, and another value another one where its form has enough of them.
 type standIns struct {
-	key   []byte
-	tries map[string]int // of the values that are hidden: which way of replacing is used
+	key    []byte
+	tries  map[string]int    // of the values that are hidden: which way of replacing is used
+	given  map[string]string // stand-ins by value, since begin
+	taken  map[string]bool   // stand-ins
+	public map[string]bool   // the texts of schemas that anybody may read
 	// subjects have stand-ins of their own: who is whom decides about approvals.
 	subjects map[string]string
 }
@@ -73,27 +76,73 @@ func (s *standIns) next(value string) bool {
 	return true
 }
 
-func (s *standIns) of(value string) string {
-	switch s.tries[value] {
-	case afterMark:
-		i := strings.IndexAny(value, "_-:/.@") + 1
-		return value[:i] + s.replaced(value, value[i:], 26, true)
-	case digitsOnly:
-		return s.replaced(value, value, 26, false)
-	case ofForm:
-		return s.ofForm(value)
+// begin forgets the stand-ins that were given: ways have changed. Those of subjects stay.
+func (s *standIns) begin() {
+	s.given, s.taken = map[string]string{}, map[string]bool{}
+	for subject, of := range s.subjects {
+		if s.taken[of] = true; s.tries[subject] == wholeText {
+			s.given[subject] = of
+		}
 	}
-	if of, ok := s.subjects[value]; ok {
+}
+
+// salts is how often another stand-in is looked for where it is another value's.
+const salts = 64
+
+func (s *standIns) of(value string) string {
+	if of, ok := s.given[value]; ok {
 		return of
 	}
-	return s.replaced(value, value, 26, true)
+	of := s.made(value, value)
+	for n := 0; n < salts && s.somebodyElses(of); n++ {
+		of = s.made(value, value+"\x00"+strconv.Itoa(n))
+	}
+	s.given[value], s.taken[of] = of, true
+	return of
+}
+
+func (s *standIns) somebodyElses(standIn string) bool {
+	_, value := s.tries[standIn]
+	return value || s.taken[standIn]
+}
+
+// made is a value's stand-in in its present way, as the seed decides.
+func (s *standIns) made(value, seed string) string {
+	switch s.tries[value] {
+	case afterMark:
+		i := behindMark(value)
+		return value[:i] + s.replaced(seed, value[i:], 26, true)
+	case digitsOnly:
+		return s.replaced(seed, value, 26, false)
+	case ofForm:
+		return s.ofForm(value, seed)
+	}
+	return s.replaced(seed, value, 26, true)
+}
+
+// behindMark is where a value goes on behind its first mark; 0 where it has none.
+func behindMark(value string) int { return strings.IndexAny(value, "_-:/.@") + 1 }
+
+// published reports whether a schema says itself that values begin so.
+func (s *standIns) published(prefix string) bool {
+	for schema := range s.public {
+		if strings.Contains(schema, `"pattern":"^`+prefix) {
+			return true
+		}
+	}
+	return false
 }
 
 // conceals reports whether a stand-in in the value's present way leaves out more of it than it keeps: at least half of its
-// letters and digits.
+// letters and digits, without a prefix that a schema publishes.
 func (s *standIns) conceals(value, standIn string) bool {
-	if s.tries[value] == ofForm {
+	switch i := behindMark(value); s.tries[value] {
+	case ofForm:
 		return value != standIn
+	case afterMark:
+		if strings.HasPrefix(standIn, value[:i]) && s.published(value[:i]) {
+			value, standIn = value[i:], standIn[i:]
+		}
 	}
 	gone, signs := 0, 0
 	is := []rune(standIn)
@@ -111,8 +160,8 @@ func (s *standIns) conceals(value, standIn string) bool {
 	return 2*gone >= signs
 }
 
-func (s *standIns) ofForm(value string) string {
-	some := s.stream(value)
+func (s *standIns) ofForm(value, seed string) string {
+	some := s.stream(seed)
 	for _, layout := range []string{time.RFC3339Nano, time.DateOnly, "15:04:05Z07:00"} {
 		if _, err := time.Parse(layout, value); err == nil {
 			return time.Unix(int64(some(1<<31)), 0).UTC().Format(layout)
@@ -124,12 +173,12 @@ func (s *standIns) ofForm(value string) string {
 		}
 		return netip.AddrFrom16([16]byte{0: 0x20, 1: 0x01, 2: 0x0d, 3: 0xb8, 15: byte(some(256))}).String() //nolint:gosec // below 256; RFC 3849
 	}
-	return s.replaced(value, value, 6, true)
+	return s.replaced(seed, value, 6, true)
 }
 
-// replaced replaces the digits of part, and its letters by one of the first of the alphabet, as the whole value decides.
-func (s *standIns) replaced(value, part string, alphabet uint32, letters bool) string {
-	next := s.stream(value)
+// replaced replaces the digits of part, and its letters by one of the first of the alphabet, as the seed decides.
+func (s *standIns) replaced(seed, part string, alphabet uint32, letters bool) string {
+	next := s.stream(seed)
 	var b strings.Builder
 	first := true // a number does not begin with 0
 	for _, r := range part {

@@ -41,8 +41,7 @@ func ofOwner() tool.Tool[ownerIn, ownerOut] {
 // peopled is a run of two changes, of which the requester approves one and another person the other.
 func peopled(t *testing.T, requester, approver string) string {
 	t.Helper()
-	rec, err := trace.NewRecorder(trace.Config{Now: func() time.Time { return epoch }})
-	require.NoError(t, err)
+	rec := newRecorder(t, trace.Config{})
 	h := hosting(t, func(c *tool.Config) error { rec.Wire(c); return nil }, requester)
 	run, err := rec.Run(h.run)
 	require.NoError(t, err)

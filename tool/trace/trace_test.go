@@ -222,8 +222,7 @@ func TestDoRebuildsWhatAnErrorProved(t *testing.T) {
 					},
 				}}
 			}
-			rec, err := trace.NewRecorder(trace.Config{Now: func() time.Time { return epoch }})
-			require.NoError(t, err)
+			rec := newRecorder(t, trace.Config{})
 			h := newHouse(t, func(c *tool.Config) error { rec.Wire(c); return nil }, defs, "ask_v1")
 			run, err := rec.Run(h.run)
 			require.NoError(t, err)
@@ -297,8 +296,7 @@ func TestWhatNothingCanStandForIsNotSaved(t *testing.T) {
 	type out struct {
 		Faith string `json:"faith" jsonschema:"enum=quaker,enum=none" redact:"personal"`
 	}
-	rec, err := trace.NewRecorder(trace.Config{Now: func() time.Time { return epoch }})
-	require.NoError(t, err)
+	rec := newRecorder(t, trace.Config{})
 	h := newHouse(t, func(c *tool.Config) error { rec.Wire(c); return nil }, func(*registry) []tool.Definition {
 		return []tool.Definition{tool.Tool[struct{}, out]{
 			Spec:   tool.Spec{Name: "ask", Version: 1, Description: "Ask.", Timeout: 5 * time.Second},
