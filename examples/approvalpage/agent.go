@@ -33,7 +33,7 @@ func (h *host) begin(ctx context.Context) error {
 			return err
 		}
 	}
-	h.shop.edit("article/A-77", "price", "84.90 EUR") // somebody else was faster: the last proposal is stale
+	h.shop.reprice("A-77", "84.90 EUR") // somebody else was faster: the last proposal is stale
 	return nil
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/toolcontract/toolcontract/approval"
 	"github.com/toolcontract/toolcontract/approval/approvalweb"
+	"github.com/toolcontract/toolcontract/envelope"
 	"github.com/toolcontract/toolcontract/idem"
 	"github.com/toolcontract/toolcontract/redact"
 	"github.com/toolcontract/toolcontract/redact/audit"
@@ -31,11 +32,10 @@ const tenant = "shop"
 // host is everything that runs on the host's side: the shop, the dispatcher, the page, the agent and who is signed in.
 type host struct {
 	shop       *shop
-	approvals  *approval.Memory
+	approvals  approval.Store
 	dispatcher *tool.Dispatcher
 	page       *approvalweb.Handler
-	run        *tool.Run
-	events     *audit.Recorder
+	run        caller
 	people     sessions
 	welcome    *template.Template
 
@@ -48,37 +48,49 @@ type host struct {
 	words   map[string]string // what the agent wrote, by proposal
 }
 
+// caller makes calls: a run, or what records one.
+type caller interface {
+	Call(ctx context.Context, c envelope.Call) envelope.Result
+}
+
+// setup is what a test changes of a host: its clock, and the definitions and the configuration before the dispatcher is made
+// of them.
+type setup struct {
+	now  func() time.Time // nil: time.Now
+	wire func(defs []tool.Definition, cfg *tool.Config) error
+}
+
 // newHost puts it together.
-func newHost(out io.Writer) (*host, error) {
-	h := &host{
-		shop: newShop(), approvals: approval.NewMemory(nil), events: &audit.Recorder{}, people: newSessions(), out: out,
-		words: map[string]string{},
+func newHost(out io.Writer, with setup) (*host, error) {
+	now := with.now
+	if now == nil {
+		now = time.Now
 	}
-	ledger := idem.NewMemory(nil)
+	h := &host{shop: newShop(now), people: newSessions(), out: out, words: map[string]string{}}
 	var err error
 	if h.welcome, err = template.New("start").Parse(start); err != nil {
 		return nil, err
 	}
-	table, err := approval.ParseTable(bytes.NewReader(policy))
+	cfg, err := config(now)
 	if err != nil {
 		return nil, err
 	}
-	digester, err := redact.NewDigester(freshKey("digest"))
+	defs := definitions(h.shop)
+	if with.wire != nil {
+		if err := with.wire(defs, &cfg); err != nil {
+			return nil, err
+		}
+	}
+	catalog, err := tool.NewCatalog(defs...)
 	if err != nil {
 		return nil, err
 	}
-	catalog, err := catalogue(h.shop)
-	if err != nil {
+	if h.dispatcher, err = tool.NewDispatcher(catalog, cfg); err != nil {
 		return nil, err
 	}
-	h.dispatcher, err = tool.NewDispatcher(catalog, tool.Config{
-		Policy: table, Approvals: h.approvals, Authority: approval.ByRole{}, Ledger: ledger, Digester: digester, Audit: h.events,
-	})
-	if err != nil {
-		return nil, err
-	}
+	h.approvals = cfg.Approvals
 	h.page, err = approvalweb.New(approvalweb.Config{
-		Path: "/approvals", Identify: h.people.identify, Approvals: h.approvals, Ledger: ledger, Authority: approval.ByRole{},
+		Path: "/approvals", Identify: h.people.identify, Approvals: cfg.Approvals, Ledger: cfg.Ledger, Authority: cfg.Authority,
 		Decide: h.dispatcher.Decide, Fresh: h.dispatcher.Fresh, Resolve: h.dispatcher.Resolve, Keys: []redact.Key{freshKey("forms")},
 		Writes: map[string]approvalweb.Write{
 			"commit_address_change_v1": {Verb: "Replace shipping address"},
@@ -91,16 +103,28 @@ func newHost(out io.Writer) (*host, error) {
 	if err != nil {
 		return nil, err
 	}
-	role, err := catalog.Role("support", "preview_address_change_v1", "commit_address_change_v1", "preview_refund_v1", "commit_refund_v1",
-		"preview_account_delete_v1", "commit_account_delete_v1", "preview_price_change_v1", "commit_price_change_v1")
+	role, err := supportRole(catalog)
 	if err != nil {
 		return nil, err
 	}
 	h.run, err = h.dispatcher.Start(tool.RunConfig{
 		ID: "run9", Principal: approval.Principal{Kind: approval.Service, Tenant: tenant, Subject: "support-desk"}, Role: role,
-		Budget: tool.Budget{Calls: 10_000}, Deadline: time.Now().Add(24 * time.Hour),
+		Budget: tool.Budget{Calls: 10_000}, Deadline: now().Add(24 * time.Hour),
 	})
 	return h, err
+}
+
+// config keeps everything in memory.
+func config(now func() time.Time) (tool.Config, error) {
+	table, err := approval.ParseTable(bytes.NewReader(policy))
+	if err != nil {
+		return tool.Config{}, err
+	}
+	digester, err := redact.NewDigester(freshKey("digest"))
+	return tool.Config{
+		Policy: table, Approvals: approval.NewMemory(now), Authority: approval.ByRole{}, Ledger: idem.NewMemory(now), Digester: digester,
+		Audit: &audit.Recorder{}, Now: now,
+	}, err
 }
 
 // freshKey is a key that ends with the program; a real host takes its own from where it keeps its secrets.

@@ -51,7 +51,7 @@ func serve(ctx context.Context, address string, out io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	h, err := newHost(out)
+	h, err := newHost(out, setup{})
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
