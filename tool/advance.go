@@ -23,6 +23,7 @@ type advance struct {
 	checked  time.Time       // monotonic; when the re-check last passed. Zero: not yet
 	ours     bool            // this call admitted the operation
 	slots    *slots          // that the handler holds
+	others   bool            // somebody else has the claim
 }
 
 // run returns the operation as it stands after the attempt; under way where ctx ended first and the handler goes on.
@@ -133,6 +134,7 @@ func (a *advance) unclaimed(ctx context.Context, err error) idem.Record {
 	case errors.Is(err, idem.ErrAttempts):
 		return a.d.deny(ctx, a.op, envelope.Unavailable)
 	}
+	a.others = true
 	return a.d.current(ctx, a.op)
 }
 
@@ -144,6 +146,7 @@ func (d *Dispatcher) deny(ctx context.Context, op idem.Record, code envelope.Cod
 	if code == envelope.ApprovalExpired { // an operation lives no longer than its approval: whoever sees it first says so
 		to = idem.Expired
 	}
+	ends(ctx, to, envelope.New(code))
 	rec, err := d.cfg.Ledger.Close(ctx, op.Command.Key, to, code)
 	if errors.Is(err, idem.ErrState) && to == idem.Expired && rec.State == idem.Pending {
 		rec, err = d.cfg.Ledger.Close(ctx, op.Command.Key, idem.Denied, code)

@@ -191,6 +191,7 @@ func (d *Dispatcher) keep(ctx context.Context, s dispatch, lost context.CancelCa
 // ends, and the answer is unknown.
 func (d *Dispatcher) store(ctx context.Context, s dispatch, o idem.Outcome) idem.Record {
 	crashpoint.Hit(crashpoint.BeforeFinish)
+	ends(ctx, o.State, o.Failure)
 	rec, err := d.finish(ctx, s, o)
 	if err == nil {
 		crashpoint.Hit(crashpoint.AfterFinish)

@@ -52,6 +52,10 @@ func (d *Dispatcher) reopen(ctx context.Context, def *definition, op idem.Record
 		return op
 	}
 	crashpoint.Hit(crashpoint.ResolverHolds)
+	if resend { // a worker's
+		ctx = d.heard(ctx, op)
+		defer func() { ends(ctx, rec.State, rec.Failure) }()
+	}
 	s := dispatch{def: def, claim: claim, leaseEnds: before.Add(claim.Lease), attempt: len(op.Attempts)}
 	ctx, end := d.meter.span(context.WithoutCancel(ctx), spanResolve, op.Command.Tool, op.Command.Meta[traceparent])
 	defer func() { came(end, rec.State) }()

@@ -151,6 +151,9 @@ func TestShadowWritesToNoStore(t *testing.T) {
 		{"Dispatcher.Fresh", "Current is a function of the write", func(ctx context.Context, x *shadowed) error {
 			return x.d.Fresh(ctx, x.proposal(ctx, x.waits))
 		}, tool.ErrNotLive},
+		{"Dispatcher.Replay", "a queued write would be run", func(ctx context.Context, x *shadowed) error {
+			return x.d.Replay(ctx, silent{true}, key(x.pending))
+		}, tool.ErrNotLive},
 		{"Dispatcher.Await", "only looks", func(ctx context.Context, x *shadowed) error {
 			_, err := x.d.Await(ctx, "t1", x.pending)
 			return err

@@ -258,8 +258,13 @@ func (w *Worker) advance(ctx context.Context, def *definition, op idem.Record, a
 		return w.putOff()
 	}
 	defer held.drop()
+	ctx = w.d.heard(ctx, op)
 	a := &advance{d: w.d, def: def, op: op, worker: w.cfg.Name, slots: held}
-	return waits(a.run(ctx), attempt)
+	rec := a.run(ctx)
+	if !a.others {
+		ends(ctx, rec.State, rec.Failure)
+	}
+	return waits(rec, attempt)
 }
 
 // waits lets what is pending still wait for its back-off.

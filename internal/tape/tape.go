@@ -47,6 +47,23 @@ type Tape interface {
 	Keep(e Exchange)
 }
 
+// Works is told of what is done for an operation beside every call.
+type Works interface {
+	// Begin returns who listens to the work on an operation, nil where it is of no recorded run.
+	Begin(o Operation) Working
+}
+
+// Operation is what is worked, and the state that it was found in.
+type Operation struct{ Tenant, Run, ID, Tool, State string }
+
+// Working listens to the work on an operation.
+type Working interface {
+	Tape
+	// Ends is told what the work comes to, the state and why: before it is stored, so that nobody sees it earlier, and as it
+	// stands afterwards. The last word counts. Work of which nothing is told was another's.
+	Ends(state, code string)
+}
+
 type key struct{}
 
 // With returns a context whose exchanges the tape keeps or plays.

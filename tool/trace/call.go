@@ -11,11 +11,10 @@ import (
 	"github.com/toolcontract/toolcontract/tool"
 )
 
-// call makes a call and records it; with a replay its exchanges are answered from there.
-func (r *Recorder) call(ctx context.Context, run *tool.Run, c envelope.Call, from *replay) envelope.Result {
+// call makes a call and records it, with its exchanges heard or played by the listener.
+func (r *Recorder) call(ctx context.Context, run *tool.Run, c envelope.Call, listening *listener) envelope.Result {
 	t := &taken{step: step{Step: stepCall, Tool: c.Tool}, raw: slices.Clone(c.Arguments)}
 	r.note(run.ID(), t)
-	listening := &listener{replay: from}
 	result := run.Call(tape.With(ctx, listening), c)
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -51,12 +50,15 @@ func declared(c *tool.Catalog, wire string, e *envelope.Error) string {
 	return max(s.Input.Declared(e.Field), s.Output.Declared(e.Field))
 }
 
-// listener hears the exchanges of one call, those that come after its answer too, up to the moment it is asked.
+// listener hears the exchanges of one call, or of one work on an operation, those that come after its answer too, up to
+// the moment it is asked. In a replay it plays those that were recorded.
 type listener struct {
 	replay *replay
 
 	mu    sync.Mutex
 	about []exchange
+	left  []exchange // recorded, and not asked for yet
+	extra []string
 }
 
 // Plays implements tape.Tape.
@@ -69,10 +71,31 @@ func (l *listener) Keep(e tape.Exchange) {
 	l.about = append(l.about, ofTape(e))
 }
 
-// Play implements tape.Tape.
+// Play implements tape.Tape: the first exchange that asks the same and has not been had.
 func (l *listener) Play(operation string, asked jsontext.Value, hidden []string) (tape.Exchange, bool) {
-	e, ok := l.replay.next(operation, asked, hidden)
-	return e, ok
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for i, e := range l.left {
+		if e.Operation != operation || !l.replay.match.asks(e, asked, hidden) {
+			continue
+		}
+		l.left = append(l.left[:i:i], l.left[i+1:]...)
+		out := e.toTape()
+		out.Answer = l.replay.match.inDocument(out.Answer)
+		return out, true
+	}
+	l.extra = append(l.extra, operation)
+	return tape.Exchange{}, false
+}
+
+// compared are the recorded exchanges that were not made, and those made that were not recorded.
+func (l *listener) compared() (missing, extra []string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, e := range l.left {
+		missing = append(missing, e.Operation)
+	}
+	return missing, slices.Clone(l.extra)
 }
 
 func (l *listener) heard() []exchange {

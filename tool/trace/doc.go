@@ -1,8 +1,8 @@
 // Package trace records what a model did in a run, and replays it after a change: of a schema, a handler, an adapter.
 //
 // A [Recorder] stands around a run. It keeps the manifest of what could be called, each call with its answer, what the
-// handlers asked other systems and what they were told, the decisions of people, what the operations came to, and, where
-// the host tells it, the model's request and final answer:
+// handlers asked other systems and what they were told, what workers did for the operations, the decisions of people, what
+// the operations came to, and, where the host tells it, the model's request and final answer:
 //
 //	rec, err := trace.NewRecorder(trace.Config{Canaries: canaries})
 //	rec.Wire(&cfg) // before tool.NewDispatcher
@@ -35,11 +35,14 @@
 // digits, grouped or as an amount of a minor unit, those of four digits or more in an encoding too. What is saved is
 // searched for the registered canaries, whole and in pieces, raw and encoded; where one is found nothing is written. A
 // replay asks no other system: an exchange that the recording does not have fails, and is a difference, as is one that was
-// recorded and is not made.
+// recorded and is not made. What a worker of the recorded dispatcher did for an operation, each time that it took it up, is a
+// step of its own; a replay, which has no worker (tool.ErrNotLive), makes it again there, through the worker's own code.
 //
 // Non-goals: a trace is not the audit. Tenants, roles and ids of runs stay, and of a note what no field holds: a nickname, a
-// number in words. What a worker does to a queued operation in the background is recorded by its outcome
-// alone and is not made again: a replaying dispatcher has no worker, the operation stays queued, and the report names it
-// under NotReplayed. What an adapter asks by its own client, neither through validate/upstream nor through Do, is out of
-// the trace's sight in a replay too. A trace of a host's own catalogue says nothing of the model's next run.
+// number in words. What a worker of another dispatcher or process does is out of the trace's sight, its outcome too, and
+// so is what a sweep closes: in a replay the operation stays as it was. Where the outcome alone is known, as in traces of
+// before, the report names an operation that stays queued under NotReplayed. What was done at the same time is made again
+// one after another, in the order in which it began: a call that saw a worker in the middle of its work is a difference.
+// What an adapter asks by its own client, neither through validate/upstream nor through Do, is out of the trace's sight in
+// a replay too: it is asked. A trace of a host's own catalogue says nothing of the model's next run.
 package trace

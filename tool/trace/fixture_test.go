@@ -51,12 +51,16 @@ type registry struct {
 	mu    sync.Mutex
 	asked map[string]int
 	ask   int // how often get_patient asks; 1 unless a test says otherwise
+	// moves is what the registry does when it is asked to move somebody, the n-th time; nil: it does it.
+	moves func(n int, m moving) (moved, error)
+	looks int // how often a move asks where the patient is, before it moves
 }
 
-func (r *registry) note(operation string) {
+func (r *registry) note(operation string) int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.asked[operation]++
+	return r.asked[operation]
 }
 
 func (r *registry) total() (n int) {
@@ -71,6 +75,9 @@ func (r *registry) total() (n int) {
 func (r *registry) find(ctx context.Context, id string) (patientOut, error) {
 	return trace.Do(ctx, "registry.find", patientIn{PatientID: id}, func(context.Context) (patientOut, error) {
 		r.note("find")
+		if id == "pat_4713" {
+			return patientOut{id, "Torvald Askeland", "1951-11-02", "north", 3}, nil
+		}
 		if id != "pat_4711" {
 			return patientOut{}, errRegistry
 		}
@@ -86,6 +93,8 @@ type moving struct {
 type moved struct {
 	Version string    `json:"version" redact:"trusted"`
 	At      time.Time `json:"at"`
+	Porter  string    `json:"porter,omitzero" jsonschema:"pattern=^por_[0-9]{4}$" redact:"personal"`
+	Remark  string    `json:"remark,omitzero" redact:"trusted"`
 }
 
 func (r *registry) getPatient() tool.Tool[patientIn, patientOut] {
@@ -115,10 +124,18 @@ func (r *registry) movePatient() tool.Write[moveIn, moveIn, moveOut] {
 			return p.Ward, err
 		},
 		Commit: func(ctx context.Context, cmd tool.Approved[moveIn]) (moveOut, error) {
+			for range r.looks {
+				if _, err := r.find(ctx, cmd.Plan.PatientID); err != nil {
+					return moveOut{}, err
+				}
+			}
 			m, err := trace.Do(ctx, "registry.move", moving{cmd.ProviderKey, cmd.Plan.Ward}, func(ctx context.Context) (moved, error) {
 				envelope.Sent(ctx)
-				r.note("move")
-				return moved{"2", epoch}, nil
+				n := r.note("move")
+				if r.moves != nil {
+					return r.moves(n, moving{cmd.ProviderKey, cmd.Plan.Ward})
+				}
+				return moved{Version: "2", At: epoch}, nil
 			})
 			return moveOut{tool.Evidence{NewVersion: m.Version, CommittedAt: m.At}, cmd.Plan.Ward}, err
 		},
@@ -127,16 +144,26 @@ func (r *registry) movePatient() tool.Write[moveIn, moveIn, moveOut] {
 
 var epoch = time.Date(2026, 8, 14, 16, 25, 0, 0, time.UTC)
 
-// clock is the stores' and the dispatcher's, and stands where it is put.
+// clock is the stores' and the dispatcher's, and stands where it is put, unless it goes.
 type clock struct {
-	mu  sync.Mutex
-	now time.Time
+	mu    sync.Mutex
+	now   time.Time
+	since time.Time // when it began to go; zero: it stands
 }
 
 func (c *clock) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.now
+	if c.since.IsZero() {
+		return c.now
+	}
+	return c.now.Add(time.Since(c.since))
+}
+
+func (c *clock) start() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.since = time.Now()
 }
 
 func (c *clock) set(t time.Time) {

@@ -69,6 +69,8 @@ func (s step) known() bool {
 		return err == nil && (s.Verdict == accepted || s.Verdict == refused)
 	case stepDecision, stepWithdraw:
 		return s.Proposal != "" && s.By != nil
+	case stepWork:
+		return s.Operation != "" && s.Found != "" && s.State != ""
 	case stepOutcome:
 		return s.Operation != "" && s.State != ""
 	case stepCancel, stepNote:

@@ -83,13 +83,13 @@ func (p *Player) Wire(cfg *tool.Config) error {
 		return err
 	}
 	p.recorder, p.approvals, p.ledger = r, cfg.Approvals, cfg.Ledger
-	r.Wire(cfg)
+	r.watch(cfg)
 	cfg.Replays(&p.outside)
 	return nil
 }
 
-// Play makes every call and every decision of the trace again, in their order, and says of each call whether it is as it
-// was. The run must be a fresh one of the dispatcher that was wired. An error means that the trace could not be played.
+// Play makes every call, every decision and what the recorder's own workers did again, in the order in which each began, and
+// says of each call and each work whether it is as it was. The run must be a fresh one of the dispatcher that was wired. An error means that the trace could not be played.
 func (p *Player) Play(ctx context.Context, d *tool.Dispatcher, run *tool.Run) (*Report, error) {
 	if p.recorder == nil {
 		return nil, errors.New("trace: play: the player is not wired")
@@ -99,7 +99,7 @@ func (p *Player) Play(ctx context.Context, d *tool.Dispatcher, run *tool.Run) (*
 	}
 	r := &replay{
 		player: p, run: run, catalog: run.Role().Catalog(), report: &Report{},
-		match: newMatcher(p.trace.head.Principal.Tenant, run.Principal().Tenant), lost: map[string]string{},
+		match: newMatcher(p.trace.head.Principal.Tenant, run.Principal().Tenant), lost: map[string]string{}, worked: map[string]bool{},
 	}
 	r.match.bindSubject(p.trace.head.Principal.Subject, run.Principal().Subject)
 	for _, s := range p.trace.steps {
@@ -115,6 +115,8 @@ func (p *Player) Play(ctx context.Context, d *tool.Dispatcher, run *tool.Run) (*
 			if err := r.call(ctx, s); err != nil {
 				return nil, err
 			}
+		case stepWork:
+			r.work(ctx, d, s)
 		case stepDecision:
 			r.decide(ctx, d, s)
 		case stepWithdraw:
@@ -215,13 +217,9 @@ func (r *replay) outcomes(ctx context.Context) {
 	}
 }
 
-// waits reports whether an operation waits for a worker, which a replay does not have.
+// waits reports whether an operation waits for a worker.
 func (r *replay) waits(ctx context.Context, op string) bool {
-	if r.player.ledger == nil {
-		return false
-	}
-	rec, err := r.player.ledger.Find(ctx, idem.Key{Tenant: r.run.Principal().Tenant, Operation: op})
-	return err == nil && rec.State == idem.Pending
+	return r.operation(ctx, op).State == idem.Pending
 }
 
 // histories are the states of operations.

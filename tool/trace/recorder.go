@@ -50,7 +50,7 @@ type recording struct {
 type taken struct {
 	step
 	raw  []byte // a call's arguments as they were sent
-	done bool   // a call was answered
+	done bool   // a call was answered, work came to something
 }
 
 var errRun = errors.New("trace: the run is not recorded")
@@ -71,9 +71,15 @@ func NewRecorder(cfg Config) (*Recorder, error) {
 	return &Recorder{cfg: cfg, runs: map[string]*recording{}}, nil
 }
 
-// Wire lets the recorder see decisions and outcomes: it puts itself before the configuration's approvals and audit. Call
-// it before tool.NewDispatcher. What tool.Development returned is wired as any other.
+// Wire lets the recorder see decisions, outcomes and what workers do: it puts itself before the configuration's approvals
+// and audit. Call it before tool.NewDispatcher. What tool.Development returned is wired as any other.
 func (r *Recorder) Wire(cfg *tool.Config) {
+	r.watch(cfg)
+	cfg.Records(works{r})
+}
+
+// watch lets the recorder see decisions and outcomes.
+func (r *Recorder) watch(cfg *tool.Config) {
 	if cfg.Approvals != nil {
 		cfg.Approvals = watched{cfg.Approvals, r}
 	}
@@ -194,7 +200,7 @@ type Run struct {
 
 // Call is [tool.Run.Call], recorded.
 func (r *Run) Call(ctx context.Context, c envelope.Call) envelope.Result {
-	return r.r.call(ctx, r.Run, c, nil)
+	return r.r.call(ctx, r.Run, c, &listener{})
 }
 
 // Cancel is [tool.Run.Cancel], recorded.

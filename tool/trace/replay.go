@@ -5,11 +5,10 @@ import (
 	"encoding/json/jsontext"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
-	"sync"
 
 	"github.com/toolcontract/toolcontract/envelope"
-	"github.com/toolcontract/toolcontract/internal/tape"
 	"github.com/toolcontract/toolcontract/tool"
 )
 
@@ -21,10 +20,7 @@ type replay struct {
 	report  *Report
 	match   *matcher
 	lost    map[string]string // ids that only refused calls would have made, to the case that made them
-
-	mu    sync.Mutex
-	left  []exchange // of the call that is being made
-	extra []string
+	worked  map[string]bool   // operations whose work was made again, by their recorded ids
 }
 
 // call makes a recorded call again.
@@ -127,18 +123,17 @@ func (r *replay) losing(s step) {
 
 // made makes a call with the step's exchanges in the place of the other systems.
 func (r *replay) made(ctx context.Context, s step, c envelope.Call) (now step, missing, extra []string) {
-	r.mu.Lock()
-	r.left, r.extra = append([]exchange(nil), s.Upstream...), nil
-	r.mu.Unlock()
-	result := r.player.recorder.call(ctx, r.run, c, r)
+	l := r.playing(s)
+	result := r.player.recorder.call(ctx, r.run, c, l)
 	t := &taken{step: step{Tool: c.Tool}}
 	t.result(r.run, result)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, e := range r.left {
-		missing = append(missing, e.Operation)
-	}
-	return t.step, missing, r.extra
+	missing, extra = l.compared()
+	return t.step, missing, extra
+}
+
+// playing is a listener that plays the exchanges of a step.
+func (r *replay) playing(s step) *listener {
+	return &listener{replay: r, left: slices.Clone(s.Upstream)}
 }
 
 // again compares a call that is made as it was.
@@ -197,21 +192,4 @@ func ending(s step) string {
 		out += ", effect " + s.Effect
 	}
 	return out
-}
-
-// next returns the first exchange of the call that asks the same and has not been had.
-func (r *replay) next(operation string, asked jsontext.Value, hidden []string) (tape.Exchange, bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for i, e := range r.left {
-		if e.Operation != operation || !r.match.asks(e, asked, hidden) {
-			continue
-		}
-		r.left = append(r.left[:i:i], r.left[i+1:]...)
-		out := e.toTape()
-		out.Answer = r.match.inDocument(out.Answer)
-		return out, true
-	}
-	r.extra = append(r.extra, operation)
-	return tape.Exchange{}, false
 }

@@ -3,6 +3,7 @@ package trace
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -35,7 +36,7 @@ func (a As) String() string {
 	return "invalid"
 }
 
-// Replayed is one call of a replay. It names places and codes, never a value.
+// Replayed is one call of a replay, or one work on an operation. It names places and codes, never a value.
 type Replayed struct {
 	Case, Tool string
 	As         As
@@ -62,8 +63,10 @@ func (r Replayed) String() string {
 // Report is what a replay found.
 type Report struct {
 	Calls []Replayed
-	Other []string // decisions and outcomes that are not as they were
-	// NotReplayed are the tools whose operations wait for a worker now and were run by one then. They are no difference.
+	Work  []Replayed // what workers did for operations
+	Other []string   // decisions and outcomes that are not as they were
+	// NotReplayed are the tools whose operations wait for a worker now and were run then by one whose work was not recorded.
+	// They are no difference.
 	NotReplayed []string
 }
 
@@ -94,7 +97,7 @@ var (
 // joins a line for each that is not, wrapping [ErrOldVersion] or [ErrDifferent].
 func (r *Report) Err() error {
 	var errs []error
-	for _, c := range r.Calls {
+	for _, c := range slices.Concat(r.Calls, r.Work) {
 		switch c.As {
 		case OldVersion:
 			errs = append(errs, fmt.Errorf("%w: %s", ErrOldVersion, c))

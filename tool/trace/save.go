@@ -9,6 +9,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -59,12 +60,16 @@ func (r *Recorder) saved(run string) ([]byte, error) {
 		catalog: rec.catalog, standIns: standIns{key: r.cfg.Key, tries: map[string]int{}, public: map[string]bool{}}, own: map[*taken]bool{},
 		notes: r.cfg.Notes, faults: map[*taken]string{}, left: map[*taken][]string{}, numbers: map[string]bool{},
 	}
-	top := rec.head
+	top, works := rec.head, 0
 	for _, t := range rec.steps {
-		if t.Step == stepCall && !t.done {
+		if (t.Step == stepCall || t.Step == stepWork) && !t.done {
 			continue
 		}
 		own := *t
+		if t.Step == stepWork { // not all that began came to something
+			works++
+			own.Case = "work-" + strconv.Itoa(works)
+		}
 		own.Upstream = slices.Clone(t.Upstream)
 		s.steps = append(s.steps, &own)
 	}
@@ -342,8 +347,11 @@ func (s *saving) standIn(v jsontext.Value, way int) (standIn jsontext.Value, con
 func (s *saving) step(t *taken) (step, bool) {
 	out := t.step
 	ok := true
-	if t.Step == stepCall {
+	switch t.Step {
+	case stepCall:
 		ok = s.call(t, &out)
+	case stepWork:
+		ok = s.upstream(t, &out)
 	}
 	if t.By != nil {
 		by := s.person(*t.By)
@@ -376,6 +384,12 @@ func (s *saving) call(t *taken, out *step) bool {
 			s.faults[t] = place("output", s.fault)
 		}
 	}
+	return s.upstream(t, out) && ok
+}
+
+// upstream redacts a step's exchanges.
+func (s *saving) upstream(t *taken, out *step) bool {
+	ok := true
 	out.Upstream = nil
 	for _, e := range t.Upstream {
 		redacted, fits := s.exchange(t, e)

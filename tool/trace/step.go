@@ -15,6 +15,7 @@ const (
 	stepCall     = "call"
 	stepDecision = "decision"
 	stepWithdraw = "withdrawal"
+	stepWork     = "work"
 	stepOutcome  = "outcome"
 	stepCancel   = "cancel"
 	stepNote     = "note"
@@ -40,12 +41,13 @@ type end struct {
 	Steps int    `json:"steps"`
 }
 
-// step is one thing that happened. A call's line is also what contracttest.Replay reads.
+// step is one thing that happened. A call's line is also what contracttest.Replay reads. Work is what a worker did once for
+// an operation; it stands where it began.
 type step struct {
 	Step string    `json:"step"`
 	At   time.Time `json:"at"`
 
-	Case         string         `json:"case,omitzero"` // of a call: its number
+	Case         string         `json:"case,omitzero"` // of a call, or of work: its number
 	Tool         string         `json:"tool,omitzero"`
 	Arguments    jsontext.Value `json:"arguments,omitzero"`
 	ArgumentsB64 *string        `json:"arguments_b64,omitzero"`
@@ -63,7 +65,8 @@ type step struct {
 	Approved bool                `json:"approved,omitzero"` // of a decision
 	By       *approval.Principal `json:"by,omitzero"`
 	Reason   string              `json:"reason,omitzero"`
-	State    string              `json:"state,omitzero"` // of an outcome
+	Found    string              `json:"found,omitzero"` // of work: the state before
+	State    string              `json:"state,omitzero"` // of an outcome; of work: the state after
 	Kind     NoteKind            `json:"kind,omitzero"`  // of a note
 	Text     string              `json:"text,omitzero"`
 }

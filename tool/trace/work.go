@@ -1,0 +1,106 @@
+package trace
+
+import (
+	"context"
+
+	"github.com/toolcontract/toolcontract/envelope"
+	"github.com/toolcontract/toolcontract/idem"
+	"github.com/toolcontract/toolcontract/internal/tape"
+	"github.com/toolcontract/toolcontract/tool"
+)
+
+// works hears what workers do.
+type works struct{ r *Recorder }
+
+// Begin implements tape.Works.
+func (w works) Begin(o tape.Operation) tape.Working {
+	w.r.mu.Lock()
+	rec := w.r.runs[o.Run]
+	known := rec != nil && rec.head.Principal.Tenant == o.Tenant
+	w.r.mu.Unlock()
+	t := &taken{step: step{Step: stepWork, Tool: o.Tool, Operation: o.ID, Found: o.State}}
+	if !known || !w.r.note(o.Run, t) {
+		return nil
+	}
+	return &working{r: w.r, step: t}
+}
+
+// working hears the exchanges of one work on an operation.
+type working struct {
+	listener
+	r    *Recorder
+	step *taken
+}
+
+// Ends implements tape.Working.
+func (w *working) Ends(state, code string) {
+	w.r.mu.Lock()
+	defer w.r.mu.Unlock()
+	w.step.State, w.step.Code, w.step.Upstream, w.step.done = state, envelope.Code(code), w.heard(), true
+}
+
+// work lets the dispatcher work an operation again, as a worker did then.
+func (r *replay) work(ctx context.Context, d *tool.Dispatcher, s step) {
+	if _, lost := r.lost[s.Operation]; lost {
+		return
+	}
+	out := Replayed{Case: s.Case, Tool: s.Tool, As: Different}
+	found := r.operation(ctx, r.match.now(s.Operation))
+	switch {
+	case found.State == "":
+		out.Why = "there is no such operation"
+	case string(found.State) != s.Found && found.State == idem.Pending && !r.worked[s.Operation]:
+		return // what was done before was not recorded, and so is not made
+	case string(found.State) != s.Found:
+		out.Why = "the operation was " + s.Found + " when it was recorded, and is " + string(found.State) + " now"
+	case found.State == idem.Pending && found.AvailableIn > 0:
+		out.Why = "the host's clock does not let the operation go on yet"
+	default:
+		out = r.workedAgain(ctx, d, s, found.Command.Key)
+	}
+	r.report.Work = append(r.report.Work, out)
+}
+
+func (r *replay) workedAgain(ctx context.Context, d *tool.Dispatcher, s step, key idem.Key) Replayed {
+	r.worked[s.Operation] = true
+	out := Replayed{Case: s.Case, Tool: s.Tool, As: Same}
+	l := r.playing(s)
+	if err := d.Replay(ctx, l, key); err != nil {
+		out.Why = "it could not be done: " + err.Error()
+	}
+	now := step{}
+	if rec := r.operation(ctx, key.Operation); rec.State != "" {
+		now.State = string(rec.State)
+		if rec.Failure != nil {
+			now.Code = rec.Failure.Code
+		}
+	}
+	if came(s) != came(now) && out.Why == "" {
+		out.Why = came(s) + " when it was recorded, " + came(now) + " now"
+	}
+	out.Missing, out.Extra = l.compared()
+	if out.Why != "" || len(out.Missing)+len(out.Extra) > 0 {
+		out.As = Different
+	}
+	return out
+}
+
+// came is what work came to.
+func came(s step) string {
+	if s.Code == "" {
+		return s.State
+	}
+	return s.State + " with " + string(s.Code)
+}
+
+// operation is how the ledger has an operation of the run now; without a state where it has none.
+func (r *replay) operation(ctx context.Context, op string) idem.Record {
+	if r.player.ledger == nil {
+		return idem.Record{}
+	}
+	rec, err := r.player.ledger.Find(ctx, idem.Key{Tenant: r.run.Principal().Tenant, Operation: op})
+	if err != nil {
+		return idem.Record{}
+	}
+	return rec
+}

@@ -1,0 +1,527 @@
+package trace_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/toolcontract/toolcontract/approval"
+	"github.com/toolcontract/toolcontract/envelope"
+	"github.com/toolcontract/toolcontract/idem"
+	"github.com/toolcontract/toolcontract/redact"
+	"github.com/toolcontract/toolcontract/tool"
+	"github.com/toolcontract/toolcontract/tool/trace"
+)
+
+// queued are the registry's tools, its moves queued.
+func queued(change func(r *registry, w *tool.Write[moveIn, moveIn, moveOut])) func(*registry) []tool.Definition {
+	return func(r *registry) []tool.Definition {
+		w := r.movePatient()
+		w.Queued = true
+		if change != nil {
+			change(r, &w)
+		}
+		return []tool.Definition{r.getPatient(), w}
+	}
+}
+
+// answering has the registry asked what became of a move.
+func answering(r *registry, w *tool.Write[moveIn, moveIn, moveOut]) {
+	w.Contract, w.RunFor = idem.StatusQueryable, time.Hour
+	w.Status = func(ctx context.Context, cmd tool.Approved[moveIn], _ string) (moveOut, error) {
+		m, err := trace.Do(ctx, "registry.status", moving{cmd.ProviderKey, cmd.Plan.Ward}, func(context.Context) (moved, error) {
+			if r.note("status") == 1 {
+				return moved{}, errors.New("registry: not now")
+			}
+			return moved{Version: "2", At: epoch}, nil
+		})
+		return moveOut{tool.Evidence{NewVersion: m.Version, CommittedAt: m.At}, cmd.Plan.Ward}, err
+	}
+}
+
+// office is a house with a recorded run, in a bubble.
+type office struct {
+	*house
+	t     *testing.T
+	rec   *trace.Recorder
+	agent *trace.Run
+}
+
+func unasked(c *tool.Config) {
+	c.Policy = approval.Everything(approval.Requirement{Level: approval.None})
+}
+
+// worked records a story that a worker takes part in.
+func worked(t *testing.T, cfg trace.Config, defs func(*registry) []tool.Definition, wire func(*tool.Config), story func(o *office)) *office {
+	t.Helper()
+	o := &office{}
+	synctest.Test(t, func(t *testing.T) {
+		o.t = t
+		cfg.Now = func() time.Time { return o.clock.Now() }
+		var err error
+		o.rec, err = trace.NewRecorder(cfg)
+		require.NoError(t, err)
+		o.house = newHouse(t, func(c *tool.Config) error {
+			unasked(c)
+			o.rec.Wire(c)
+			if wire != nil {
+				wire(c)
+			}
+			return nil
+		}, defs)
+		o.clock.start()
+		o.agent, err = o.rec.Run(o.run)
+		require.NoError(t, err)
+		worker, err := tool.NewWorker(o.dispatcher, tool.WorkerConfig{Sweep: time.Hour})
+		require.NoError(t, err)
+		ctx, stop := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() { done <- worker.Run(ctx) }()
+		story(o)
+		stop()
+		require.NoError(t, <-done)
+	})
+	return o
+}
+
+// move queues a move and returns its operation.
+func (o *office) move(patient string) string {
+	o.t.Helper()
+	p := o.agent.Call(o.t.Context(), call("preview_move_patient_v1", `{"patient_id":"`+patient+`","ward":"south"}`))
+	require.NoError(o.t, p.Err())
+	r := o.agent.Call(o.t.Context(), call("commit_move_patient_v1", `{"proposal_id":"`+between(string(p.Data), `"proposal_id":"`)+`"}`))
+	require.Equal(o.t, envelope.InProgress, r.Error.Code)
+	return r.Error.OperationID
+}
+
+// later lets the worker do what there is to do, and asks what became of an operation.
+func (o *office) later(operation string) string {
+	o.t.Helper()
+	time.Sleep(5 * time.Minute)
+	synctest.Wait()
+	r := o.agent.Call(o.t.Context(), call("get_operation_v1", `{"operation_id":"`+operation+`"}`))
+	require.NoError(o.t, r.Err())
+	return between(string(r.Data), `"state":"`)
+}
+
+func (o *office) saved() string {
+	o.t.Helper()
+	var file bytes.Buffer
+	require.NoError(o.t, o.rec.Save(&file, o.run.ID()))
+	return file.String()
+}
+
+// again replays what was saved.
+func again(t *testing.T, file string, defs func(*registry) []tool.Definition, change func(*house)) *trace.Report {
+	t.Helper()
+	tr, err := trace.Load(strings.NewReader(file))
+	require.NoError(t, err)
+	var h *house
+	p := trace.NewPlayer(tr, trace.PlayerConfig{At: func(at time.Time) { h.clock.set(at) }})
+	h = newHouse(t, func(c *tool.Config) error { unasked(c); return p.Wire(c) }, defs)
+	if change != nil {
+		change(h)
+	}
+	report, err := p.Play(t.Context(), h.dispatcher, h.run)
+	require.NoError(t, err)
+	require.Len(t, report.Calls, tr.Calls())
+	require.Zero(t, h.registry.total(), "nothing live is asked")
+	return report
+}
+
+// same holds a replay to the same answers and to so many works.
+func same(t *testing.T, report *trace.Report, works int) {
+	t.Helper()
+	require.NoError(t, report.Err())
+	require.Len(t, report.Work, works)
+	require.Equal(t, len(report.Calls), report.Count(trace.Same))
+	require.Empty(t, report.NotReplayed)
+}
+
+// plainMove is a run with one queued move.
+func plainMove(t *testing.T, cfg trace.Config, defs func(*registry) []tool.Definition, prepare func(*registry)) *office {
+	t.Helper()
+	return worked(t, cfg, defs, nil, func(o *office) {
+		if prepare != nil {
+			prepare(o.registry)
+		}
+		require.Equal(t, "succeeded", o.later(o.move("pat_4711")))
+	})
+}
+
+// lines are the steps of a kind.
+func lines(file, kind string) (out []string) {
+	for line := range strings.Lines(file) {
+		if strings.HasPrefix(line, `{"step":"`+kind+`"`) {
+			out = append(out, line)
+		}
+	}
+	return out
+}
+
+// without leaves lines out of a file.
+func without(file string, lines ...string) string {
+	for _, line := range lines {
+		file = strings.Replace(file, line, "", 1)
+	}
+	return counted(file)
+}
+
+// counted has a file's end say how many lines there are.
+func counted(file string) string {
+	return file[:strings.LastIndex(file, `{"step":"end"`)] + `{"step":"end","steps":` + strconv.Itoa(strings.Count(file, "\n")-2) + "}\n"
+}
+
+func TestWhatAWorkerDoesIsMadeAgain(t *testing.T) {
+	t.Parallel()
+	defs := queued(nil)
+	file := plainMove(t, trace.Config{}, defs, nil).saved()
+	work := lines(file, "work")
+	require.Len(t, work, 1)
+	for _, part := range []string{`"case":"work-1","tool":"commit_move_patient_v1"`, `"operation":"op_`, "registry.find", "registry.move", `"found":"pending","state":"succeeded"`} {
+		require.Contains(t, work[0], part)
+	}
+	kinds := ""
+	for line := range strings.Lines(file) {
+		kinds += between(line, `"step":"`) + " "
+	}
+	require.Equal(t, "trace call call work outcome call end ", kinds, "in the order in which it happened")
+
+	report := again(t, file, defs, nil)
+	same(t, report, 1)
+	require.Equal(t, "work-1 commit_move_patient_v1: same", report.Work[0].String())
+}
+
+// Whatever a worker needs several looks for is made again look by look.
+func TestSeveralWorksAreMadeAgain(t *testing.T) {
+	t.Parallel()
+	first := func(err error) func(*registry) {
+		return func(r *registry) {
+			r.moves = func(n int, _ moving) (moved, error) {
+				if n == 1 {
+					return moved{}, err
+				}
+				return moved{Version: "2", At: epoch}, nil
+			}
+		}
+	}
+	sent := func(r *registry) { first(errors.New("EOF"))(r) }
+	unsent := func(r *registry, w *tool.Write[moveIn, moveIn, moveOut]) {
+		w.Commit = func(ctx context.Context, cmd tool.Approved[moveIn]) (moveOut, error) {
+			m, err := trace.Do(ctx, "registry.move", moving{cmd.ProviderKey, cmd.Plan.Ward}, func(context.Context) (moved, error) {
+				return r.moves(r.note("move"), moving{})
+			})
+			return moveOut{tool.Evidence{NewVersion: m.Version, CommittedAt: m.At}, cmd.Plan.Ward}, err
+		}
+	}
+	for name, row := range map[string]struct {
+		write  func(*registry, *tool.Write[moveIn, moveIn, moveOut])
+		moves  func(*registry)
+		states []string
+	}{
+		"unknown, then asked for": {answering, sent, []string{"pending unknown", "unknown unknown", "unknown succeeded"}},
+		"unknown, then sent again": {func(_ *registry, w *tool.Write[moveIn, moveIn, moveOut]) {
+			w.Contract, w.DedupFor = idem.ReplaySafe, time.Hour
+		}, sent, []string{"pending unknown", "unknown succeeded"}},
+		"rate limited, then not":       {unsent, first(envelope.NotSent(envelope.New(envelope.RateLimited).After(time.Second))), []string{"pending pending", "pending succeeded"}},
+		"running, then asked for":      {answering, first(envelope.Running("receipt 7")), []string{"pending running", "running running", "running succeeded"}},
+		"no answer about the target":   {func(r *registry, w *tool.Write[moveIn, moveIn, moveOut]) { w.Current = r.shaky() }, nil, []string{"pending pending", "pending succeeded"}},
+		"refused because of a version": {func(r *registry, w *tool.Write[moveIn, moveIn, moveOut]) { w.Current = r.elsewhere() }, nil, []string{"pending denied with VERSION_CONFLICT"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			defs := queued(row.write)
+			file := worked(t, trace.Config{}, defs, nil, func(o *office) {
+				if row.moves != nil {
+					row.moves(o.registry)
+				}
+				o.later(o.move("pat_4711"))
+			}).saved()
+			var states []string
+			for _, line := range lines(file, "work") {
+				state := between(line, `"found":"`) + " " + between(line, `"state":"`)
+				if code := between(line, `"code":"`); strings.Contains(state, "denied") {
+					state += " with " + code
+				}
+				states = append(states, state)
+			}
+			require.Equal(t, row.states, states)
+			require.NotContains(t, file, "receipt 7")
+			report := again(t, file, defs, nil)
+			same(t, report, len(row.states))
+		})
+	}
+}
+
+// shaky says where a patient is, but not the second time, when the worker asks.
+func (r *registry) shaky() func(context.Context, tool.Caller, approval.Target) (string, error) {
+	return func(ctx context.Context, _ tool.Caller, target approval.Target) (string, error) {
+		p, err := trace.Do(ctx, "registry.ward", patientIn{PatientID: target.ID}, func(context.Context) (moving, error) {
+			if r.note("ward") == 2 {
+				return moving{}, envelope.New(envelope.UpstreamUnavailable)
+			}
+			return moving{Ward: "north"}, nil
+		})
+		return p.Ward, err
+	}
+}
+
+// elsewhere says that the patient has been moved, once the worker asks.
+func (r *registry) elsewhere() func(context.Context, tool.Caller, approval.Target) (string, error) {
+	return func(ctx context.Context, _ tool.Caller, target approval.Target) (string, error) {
+		p, err := trace.Do(ctx, "registry.ward", patientIn{PatientID: target.ID}, func(context.Context) (moving, error) {
+			if r.note("ward") == 2 {
+				return moving{Ward: "south"}, nil
+			}
+			return moving{Ward: "north"}, nil
+		})
+		return p.Ward, err
+	}
+}
+
+// An exchange of a worker more, or one less, is a difference, and so is another end.
+func TestAWorkersExchangesAreCompared(t *testing.T) {
+	t.Parallel()
+	defs := queued(nil)
+	file := plainMove(t, trace.Config{}, defs, func(r *registry) { r.looks = 1 }).saved()
+	report := again(t, file, defs, func(h *house) { h.registry.looks = 1 })
+	same(t, report, 1)
+
+	report = again(t, file, defs, func(h *house) { h.registry.looks = 2 })
+	require.ErrorIs(t, report.Err(), trace.ErrDifferent)
+	require.Equal(t, []string{"registry.find"}, report.Work[0].Extra)
+
+	report = again(t, file, defs, nil)
+	require.ErrorIs(t, report.Err(), trace.ErrDifferent)
+	require.Equal(t, trace.Different, report.Work[0].As)
+	require.Equal(t, []string{"registry.find"}, report.Work[0].Missing)
+	require.Empty(t, report.Work[0].Why, "it ends as it did")
+
+	refused := queued(func(_ *registry, w *tool.Write[moveIn, moveIn, moveOut]) {
+		commit := w.Commit
+		w.Commit = func(ctx context.Context, cmd tool.Approved[moveIn]) (moveOut, error) {
+			if _, err := commit(ctx, cmd); err != nil {
+				return moveOut{}, err
+			}
+			return moveOut{}, envelope.Refused(envelope.New(envelope.PreconditionFailed))
+		}
+	})
+	report = again(t, file, refused, func(h *house) { h.registry.looks = 1 })
+	require.ErrorIs(t, report.Err(), trace.ErrDifferent)
+	require.Equal(t, "succeeded when it was recorded, failed with PRECONDITION_FAILED now", report.Work[0].Why)
+}
+
+func TestACanaryInAWorkersExchangeRefusesTheTrace(t *testing.T) {
+	t.Parallel()
+	o := plainMove(t, trace.Config{Canaries: []redact.Canary{canary(t, "keep her daughter out")}}, queued(nil), func(r *registry) {
+		r.moves = func(int, moving) (moved, error) {
+			return moved{Version: "2", At: epoch, Remark: "keep her daughter out"}, nil
+		}
+	})
+	var file bytes.Buffer
+	err := o.rec.Save(&file, o.run.ID())
+	require.ErrorIs(t, err, trace.ErrCanary)
+	require.Zero(t, file.Len())
+}
+
+func TestAWorkersExchangesAreRedacted(t *testing.T) {
+	t.Parallel()
+	defs := queued(nil)
+	file := plainMove(t, trace.Config{}, defs, func(r *registry) {
+		r.moves = func(int, moving) (moved, error) { return moved{Version: "2", At: epoch, Porter: "por_8351"}, nil }
+	}).saved()
+	require.NotContains(t, file, "por_8351")
+	require.NotContains(t, file, "8351")
+	require.Regexp(t, `"porter":"por_[0-9]{4}"`, lines(file, "work")[0], "what stands there passes the schema")
+	require.Contains(t, lines(file, "work")[0], `"answer_hidden":["porter"]`)
+	report := again(t, file, defs, nil)
+	same(t, report, 1)
+}
+
+// What nothing can stand for is told with the work's number.
+func TestWhatNothingCanStandForInAWork(t *testing.T) {
+	t.Parallel()
+	o := plainMove(t, trace.Config{}, queued(nil), func(r *registry) {
+		r.moves = func(int, moving) (moved, error) { return moved{Version: "2", At: epoch, Porter: "nobody"}, nil }
+	})
+	err := o.rec.Save(&bytes.Buffer{}, o.run.ID())
+	require.ErrorIs(t, err, trace.ErrStandIn)
+	require.ErrorContains(t, err, "in work-1 of commit_move_patient_v1: registry.move")
+}
+
+// An operation that rests on a call of an old version is passed over, and so is what a worker did for it.
+func TestWorkOfAnOldVersionIsPassedOver(t *testing.T) {
+	t.Parallel()
+	file := plainMove(t, trace.Config{}, queued(nil), nil).saved()
+	type narrow struct {
+		PatientID string `json:"patient_id" jsonschema:"pattern=^pat_9[0-9]{3}$"`
+		Ward      string `json:"ward" jsonschema:"enum=north,enum=south"`
+	}
+	report := again(t, file, func(r *registry) []tool.Definition {
+		old := r.movePatient()
+		return []tool.Definition{r.getPatient(), tool.Write[narrow, moveIn, moveOut]{
+			Spec: old.Spec, Class: old.Class, Current: old.Current, Commit: old.Commit, Queued: true,
+			Preview: func(ctx context.Context, by tool.Caller, in narrow) (tool.Draft[moveIn], error) {
+				return old.Preview(ctx, by, moveIn(in))
+			},
+		}}
+	}, nil)
+	require.ErrorIs(t, report.Err(), trace.ErrOldVersion)
+	require.NotErrorIs(t, report.Err(), trace.ErrDifferent)
+	require.Equal(t, 3, report.Count(trace.OldVersion))
+	require.Empty(t, report.Work)
+	require.Empty(t, report.NotReplayed)
+}
+
+// Two operations are worked at once; each has its own exchanges.
+func TestTwoOperationsAtOnce(t *testing.T) {
+	t.Parallel()
+	defs := queued(nil)
+	file := worked(t, trace.Config{}, defs, nil, func(o *office) {
+		var both sync.WaitGroup
+		both.Add(2)
+		o.registry.looks = 1
+		o.registry.moves = func(int, moving) (moved, error) {
+			both.Done()
+			both.Wait() // each is in the middle of its work
+			return moved{Version: "2", At: epoch}, nil
+		}
+		one, two := o.move("pat_4711"), o.move("pat_4713")
+		require.Equal(t, "succeeded", o.later(one))
+		require.Equal(t, "succeeded", o.later(two))
+	}).saved()
+	work := lines(file, "work")
+	require.Len(t, work, 2)
+	for _, line := range work {
+		require.NotEqual(t, strings.Contains(line, "pat_4711"), strings.Contains(line, "pat_4713"), line)
+	}
+	report := again(t, file, defs, func(h *house) { h.registry.looks = 1 })
+	same(t, report, 2)
+}
+
+// What a worker of another process did is not recorded. Nor is what followed made again then: the operation waits.
+func TestWorkOfOthersIsNotReplayed(t *testing.T) {
+	t.Parallel()
+	defs := queued(answering)
+	file := worked(t, trace.Config{}, defs, nil, func(o *office) {
+		o.registry.moves = func(int, moving) (moved, error) { return moved{}, errors.New("EOF") }
+		o.move("pat_4711")
+		time.Sleep(5 * time.Minute)
+	}).saved()
+	work, outcomes := lines(file, "work"), lines(file, "outcome")
+	require.Len(t, work, 3)
+	for name, text := range map[string]string{
+		"all of it":             without(file, append(work, outcomes...)...),
+		"an old trace":          without(file, work...),
+		"all but the last":      without(file, append(work[:2:2], outcomes[:2]...)...),
+		"the first that it was": without(file, work[0], outcomes[0]),
+	} {
+		report := again(t, text, defs, nil)
+		require.NoError(t, report.Err(), name)
+		require.Empty(t, report.Work, name)
+		if name != "all of it" {
+			require.Equal(t, []string{"commit_move_patient_v1"}, report.NotReplayed, name)
+		}
+	}
+}
+
+// refusing is a ledger in which somebody else has the claim first.
+type refusing struct {
+	idem.Ledger
+	mu   sync.Mutex
+	once bool
+}
+
+func (l *refusing) Claim(ctx context.Context, k idem.Key, worker string, lease time.Duration) (idem.Claim, error) {
+	l.mu.Lock()
+	first := !l.once
+	l.once = true
+	l.mu.Unlock()
+	if first {
+		return idem.Claim{}, idem.ErrBusy
+	}
+	return l.Ledger.Claim(ctx, k, worker, lease)
+}
+
+func TestWorkThatAnotherHasIsNotKept(t *testing.T) {
+	t.Parallel()
+	defs := queued(nil)
+	file := worked(t, trace.Config{}, defs, func(c *tool.Config) { c.Ledger = &refusing{Ledger: c.Ledger} }, func(o *office) {
+		require.Equal(t, "succeeded", o.later(o.move("pat_4711")))
+	}).saved()
+	require.Len(t, lines(file, "work"), 1)
+	report := again(t, file, defs, nil)
+	same(t, report, 1)
+}
+
+// seen is a ledger that tells at once what is stored.
+type seen struct {
+	idem.Ledger
+	tell func()
+}
+
+func (l *seen) Finish(ctx context.Context, c idem.Claim, o idem.Outcome) (idem.Record, error) {
+	rec, err := l.Ledger.Finish(ctx, c, o)
+	l.tell()
+	return rec, err
+}
+
+// Whoever sees that an operation ended can save what ended it.
+func TestWhatEndedCanBeSaved(t *testing.T) {
+	t.Parallel()
+	var o *office
+	var file string
+	o = worked(t, trace.Config{}, queued(nil), func(c *tool.Config) {
+		c.Ledger = &seen{c.Ledger, func() { file = o.saved() }}
+	}, func(started *office) {
+		o = started
+		o.later(o.move("pat_4711"))
+	})
+	require.Contains(t, file, `"found":"pending","state":"succeeded"`)
+	require.Equal(t, lines(o.saved(), "work"), lines(file, "work"))
+}
+
+// A replay that the host's clock does not follow says so.
+func TestWorkThatIsNotDueIsADifference(t *testing.T) {
+	t.Parallel()
+	defs := queued(func(r *registry, w *tool.Write[moveIn, moveIn, moveOut]) {
+		w.Commit = func(ctx context.Context, cmd tool.Approved[moveIn]) (moveOut, error) {
+			m, err := trace.Do(ctx, "registry.move", moving{cmd.ProviderKey, cmd.Plan.Ward}, func(context.Context) (moved, error) {
+				if r.note("move") == 1 {
+					return moved{}, envelope.NotSent(errors.New("dial"))
+				}
+				return moved{Version: "2", At: epoch}, nil
+			})
+			return moveOut{tool.Evidence{NewVersion: m.Version, CommittedAt: m.At}, cmd.Plan.Ward}, err
+		}
+	})
+	file := plainMove(t, trace.Config{}, defs, nil).saved()
+	tr, err := trace.Load(strings.NewReader(file))
+	require.NoError(t, err)
+	p := trace.NewPlayer(tr, trace.PlayerConfig{})
+	h := newHouse(t, func(c *tool.Config) error { unasked(c); return p.Wire(c) }, defs)
+	report, err := p.Play(t.Context(), h.dispatcher, h.run)
+	require.NoError(t, err)
+	require.Equal(t, trace.Same, report.Work[0].As)
+	require.Equal(t, "work-2 commit_move_patient_v1: different: the host's clock does not let the operation go on yet", report.Work[1].String())
+}
+
+// A replayed operation that was called off meanwhile is not worked.
+func TestWorkOfWhatIsOverIsADifference(t *testing.T) {
+	t.Parallel()
+	defs := queued(nil)
+	file := plainMove(t, trace.Config{}, defs, nil).saved()
+	work := lines(file, "work")[0]
+	file = strings.Replace(file, work, `{"step":"cancel","at":"2026-08-14T16:25:00Z"}`+"\n"+work, 1)
+	report := again(t, counted(file), defs, nil)
+	require.ErrorIs(t, report.Err(), trace.ErrDifferent)
+	require.Equal(t, "the operation was pending when it was recorded, and is cancelled now", report.Work[0].Why)
+}

@@ -1,0 +1,74 @@
+package tool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/toolcontract/toolcontract/envelope"
+	"github.com/toolcontract/toolcontract/idem"
+	"github.com/toolcontract/toolcontract/internal/tape"
+)
+
+// Records lets package tool/trace hear what workers of the dispatcher ask other systems for an operation.
+func (c *Config) Records(w tape.Works) { c.records = append(slices.Clip(c.records), w) }
+
+// heard is the context in which an operation is worked: with who listens, where it is of a recorded run.
+func (d *Dispatcher) heard(ctx context.Context, op idem.Record) context.Context {
+	if d.cfg.replays != nil {
+		return ctx
+	}
+	cmd := op.Command
+	for _, r := range d.cfg.records {
+		if t := r.Begin(tape.Operation{Tenant: cmd.Key.Tenant, Run: cmd.Run, ID: cmd.Key.Operation, Tool: cmd.Tool, State: string(op.State)}); t != nil {
+			return tape.With(ctx, t)
+		}
+	}
+	return ctx
+}
+
+// ends tells who listens to the work on an operation what it comes to.
+func ends(ctx context.Context, state idem.State, why *envelope.Error) {
+	w, ok := tape.From(ctx).(tape.Working)
+	if !ok || state == "" {
+		return
+	}
+	code := ""
+	if why != nil {
+		code = string(why.Code)
+	}
+	w.Ends(string(state), code)
+}
+
+var (
+	errLive   = errors.New("the dispatcher does not replay")
+	errClosed = errors.New("the dispatcher is closed")
+)
+
+// Replay works one operation once, as a worker would, for package tool/trace: the tape answers in the place of other
+// systems. A dispatcher that does not replay ([Config.Replays]) refuses; in shadow it is [ErrNotLive].
+func (d *Dispatcher) Replay(ctx context.Context, t tape.Tape, k idem.Key) error {
+	if d.cfg.Shadow != nil {
+		return fmt.Errorf("tool: replay: %w: it runs in shadow", ErrNotLive)
+	}
+	if d.cfg.replays == nil || t == nil || !t.Plays() {
+		return fmt.Errorf("tool: replay: %w", errLive)
+	}
+	if !d.begin() {
+		return fmt.Errorf("tool: replay: %w", errClosed)
+	}
+	defer d.working.Done()
+	a := contained(tape.With(context.WithoutCancel(ctx), t), func(ctx context.Context) (again, error) {
+		op, err := d.cfg.Ledger.Find(ctx, k)
+		if err != nil {
+			return again{}, err
+		}
+		w := &Worker{d: d, cfg: WorkerConfig{Name: d.name}}
+		return w.work(ctx, idem.Delivery{Key: k, Tool: op.Command.Tool, Attempt: 1})
+	})
+	if a.err != nil {
+		return fmt.Errorf("tool: replay: %w", a.err)
+	}
+	return nil
+}

@@ -1,0 +1,108 @@
+package tool_test
+
+import (
+	"context"
+	"encoding/json/jsontext"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/toolcontract/toolcontract/envelope"
+	"github.com/toolcontract/toolcontract/idem"
+	"github.com/toolcontract/toolcontract/internal/tape"
+	"github.com/toolcontract/toolcontract/tool"
+)
+
+// silent answers nothing.
+type silent struct{ plays bool }
+
+func (s silent) Plays() bool { return s.plays }
+func (silent) Play(string, jsontext.Value, []string) (tape.Exchange, bool) {
+	return tape.Exchange{}, false
+}
+func (silent) Keep(tape.Exchange) {}
+
+func TestOnlyAReplayIsWorkedByHand(t *testing.T) {
+	t.Parallel()
+	queued := func(change func(*world)) (*world, *tool.Dispatcher, idem.Key) {
+		w := newWorld(t)
+		w.write.Queued = true
+		change(w)
+		d := w.dispatcher()
+		s := w.session(d, "run1", agent)
+		id := s.approved(250)
+		refuses(t, s.commit(id), envelope.InProgress, "it waits")
+		return w, d, idem.Key{Tenant: "t1", Operation: idem.OperationID("t1", id)}
+	}
+	state := func(w *world, k idem.Key) idem.State {
+		rec, err := w.ledger.Find(t.Context(), k)
+		require.NoError(t, err)
+		return rec.State
+	}
+
+	w, d, k := queued(func(*world) {})
+	require.ErrorContains(t, d.Replay(t.Context(), silent{true}, k), "does not replay", "a live dispatcher has its workers")
+	require.Equal(t, idem.Pending, state(w, k))
+
+	w, d, k = queued(func(w *world) { w.config.Replays(silent{true}) })
+	require.Error(t, d.Replay(t.Context(), nil, k))
+	require.Error(t, d.Replay(t.Context(), silent{false}, k), "a tape that does not answer lets the question through")
+	require.Error(t, d.Replay(t.Context(), silent{true}, idem.Key{Tenant: "t1", Operation: "op_other"}))
+	require.Equal(t, idem.Pending, state(w, k))
+	_, err := tool.NewWorker(d, tool.WorkerConfig{})
+	require.ErrorIs(t, err, tool.ErrNotLive)
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	require.NoError(t, d.Replay(gone, silent{true}, k), "as a worker, it is not stopped halfway")
+	require.Equal(t, idem.Succeeded, state(w, k))
+	require.NoError(t, d.Close(t.Context()))
+	require.Error(t, d.Replay(t.Context(), silent{true}, k))
+}
+
+// heardOf takes note of the work on operations.
+type heardOf struct {
+	silent
+	began chan tape.Operation
+	ended chan string
+	none  bool
+}
+
+func (h *heardOf) Begin(o tape.Operation) tape.Working {
+	if h.none {
+		return nil
+	}
+	h.began <- o
+	return h
+}
+
+func (h *heardOf) Ends(state, code string) { h.ended <- state + code }
+
+// The first who records the run hears what is asked for its operation.
+func TestOneRecorderHearsTheWork(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	first := &heardOf{began: make(chan tape.Operation, 1), ended: make(chan string, 9)}
+	w.config.Records(&heardOf{none: true})
+	w.config.Records(first)
+	w.config.Records(&heardOf{}) // would wait for ever
+	w.write.Queued = true
+	commit := w.write.Commit
+	on := make(chan tape.Tape, 1)
+	w.write.Commit = func(ctx context.Context, cmd tool.Approved[limitPlan]) (limitOut, error) {
+		on <- tape.From(ctx)
+		return commit(ctx, cmd)
+	}
+	d := w.dispatcher()
+	s := w.session(d, "run1", agent)
+	id := s.approved(250)
+	refuses(t, s.commit(id), envelope.InProgress, "it waits")
+	stop := w.work(d, tool.WorkerConfig{Poll: time.Millisecond})
+	require.Equal(t, tape.Operation{
+		Tenant: "t1", Run: "run1", ID: idem.OperationID("t1", id), Tool: "commit_limit_change_v2", State: "pending",
+	}, <-first.began)
+	require.Equal(t, first, <-on)
+	stop()
+	require.Equal(t, "succeeded", <-first.ended, "before it is stored")
+	require.Equal(t, "succeeded", <-first.ended, "and after")
+}
