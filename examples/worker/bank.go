@@ -12,6 +12,9 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"github.com/toolcontract/toolcontract/envelope"
+	"github.com/toolcontract/toolcontract/tool/trace"
 )
 
 // bank is the other system. It runs in the parent, so no killed worker takes it along.
@@ -28,12 +31,23 @@ type bank struct {
 }
 
 type receipt struct {
-	Reference string    `json:"reference"`
+	Reference string    `json:"reference" jsonschema:"pattern=^bank_[0-9]+$"`
 	At        time.Time `json:"at"`
 }
 
+// payment is what the bank is asked for, as a recorded run keeps it.
+type payment struct {
+	Key         string `json:"key" redact:"trusted"`
+	To          string `json:"to" jsonschema:"pattern=^acct_[0-9]{2}$"`
+	AmountMinor int64  `json:"amount_minor"`
+}
+
+func newBank() *bank {
+	return &bank{receipts: map[string]receipt{}, payments: map[string]int{}, asked: map[string]int{}, requests: map[int]int{}}
+}
+
 func openBank(ctx context.Context) (*bank, error) {
-	b := &bank{receipts: map[string]receipt{}, payments: map[string]int{}, asked: map[string]int{}, requests: map[int]int{}}
+	b := newBank()
 	var lc net.ListenConfig
 	l, err := lc.Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -89,7 +103,15 @@ type bankClient struct {
 	client  *http.Client
 }
 
+// pay asks the bank, so that a recorder sees it, and a replay answers in the bank's place.
 func (c bankClient) pay(ctx context.Context, key string, t transfer) (receipt, error) {
+	return trace.Do(ctx, "bank.pay", payment{key, t.To, t.AmountMinor}, func(ctx context.Context) (receipt, error) {
+		envelope.Sent(ctx)
+		return c.post(ctx, key, t)
+	})
+}
+
+func (c bankClient) post(ctx context.Context, key string, t transfer) (receipt, error) {
 	form := url.Values{"key": {key}, "to": {t.To}, "amount": {strconv.FormatInt(t.AmountMinor, 10)}, "pid": {strconv.Itoa(os.Getpid())}}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.address+"/pay?"+form.Encode(), http.NoBody)
 	if err != nil {

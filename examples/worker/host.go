@@ -44,10 +44,6 @@ func newHost(ctx context.Context) (*host, error) {
 	if err != nil {
 		return nil, err
 	}
-	digester, err := redact.NewDigester(redact.Key{ID: "example", Secret: bytes.Repeat([]byte{8}, 32)})
-	if err != nil {
-		return nil, err
-	}
 	approvals, err := pgstore.New(ctx, pool, sealer)
 	if err != nil {
 		return nil, err
@@ -60,11 +56,21 @@ func newHost(ctx context.Context) (*host, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, err := tool.NewDispatcher(catalog, tool.Config{
+	cfg, err := configuration(approvals, ledger)
+	if err != nil {
+		return nil, err
+	}
+	d, err := tool.NewDispatcher(catalog, cfg)
+	return &host{d, catalog, ledger, func() { ledger.Shutdown(); pool.Close() }}, err
+}
+
+// configuration is every process's, over its stores.
+func configuration(approvals approval.Store, ledger idem.Ledger) (tool.Config, error) {
+	digester, err := redact.NewDigester(redact.Key{ID: "example", Secret: bytes.Repeat([]byte{8}, 32)})
+	return tool.Config{
 		Policy:    approval.Everything(approval.Requirement{Level: approval.None}), // the example is about what comes after
 		Approvals: approvals, Authority: approval.ByRole{}, Ledger: ledger, Digester: digester, Audit: audit.NewZap(nil), Lease: time.Second,
-	})
-	return &host{d, catalog, ledger, func() { ledger.Shutdown(); pool.Close() }}, err
+	}, err
 }
 
 func connect(ctx context.Context) (*pgxpool.Pool, error) {

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/toolcontract/toolcontract/approval"
-	"github.com/toolcontract/toolcontract/envelope"
 	"github.com/toolcontract/toolcontract/idem"
 	"github.com/toolcontract/toolcontract/tool"
 )
@@ -41,7 +40,6 @@ func transferTool(bank bankClient) tool.Write[transfer, transfer, transferred] {
 			}, nil
 		},
 		Commit: func(ctx context.Context, cmd tool.Approved[transfer]) (transferred, error) {
-			envelope.Sent(ctx)
 			receipt, err := bank.pay(ctx, cmd.ProviderKey, cmd.Plan)
 			if err != nil {
 				return transferred{}, err // nobody knows: the resolver asks with the same key again
