@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/toolcontract/toolcontract/envelope"
 	"github.com/toolcontract/toolcontract/idem"
@@ -44,6 +45,7 @@ func ends(ctx context.Context, state idem.State, why *envelope.Error) {
 var (
 	errLive   = errors.New("the dispatcher does not replay")
 	errClosed = errors.New("the dispatcher is closed")
+	errFull   = errors.New("there is no place for its handler")
 )
 
 // Replay works one operation once, as a worker would, for package tool/trace: the tape answers in the place of other
@@ -59,16 +61,32 @@ func (d *Dispatcher) Replay(ctx context.Context, t tape.Tape, k idem.Key) error 
 		return fmt.Errorf("tool: replay: %w", errClosed)
 	}
 	defer d.working.Done()
-	a := contained(tape.With(context.WithoutCancel(ctx), t), func(ctx context.Context) (again, error) {
-		op, err := d.cfg.Ledger.Find(ctx, k)
-		if err != nil {
-			return again{}, err
+	w := &Worker{d: d, cfg: WorkerConfig{Name: d.name}}
+	for until := d.mono().Add(storeTime); ; {
+		a := contained(tape.With(context.WithoutCancel(ctx), t), func(ctx context.Context) (again, error) {
+			op, err := d.cfg.Ledger.Find(ctx, k)
+			if err != nil {
+				return again{}, err
+			}
+			return w.work(ctx, idem.Delivery{Key: k, Tool: op.Command.Tool, Attempt: 1})
+		})
+		switch {
+		case a.err != nil:
+			return fmt.Errorf("tool: replay: %w", a.err)
+		case !a.value.full:
+			return nil
+		case d.mono().After(until):
+			return fmt.Errorf("tool: replay: %w", errFull)
 		}
-		w := &Worker{d: d, cfg: WorkerConfig{Name: d.name}}
-		return w.work(ctx, idem.Delivery{Key: k, Tool: op.Command.Tool, Attempt: 1})
-	})
-	if a.err != nil {
-		return fmt.Errorf("tool: replay: %w", a.err)
+		rest := time.NewTimer(placeRetry) // whoever had its place may just be leaving it
+		select {
+		case <-rest.C:
+		case <-ctx.Done():
+			rest.Stop()
+			return fmt.Errorf("tool: replay: %w", context.Cause(ctx))
+		}
 	}
-	return nil
 }
+
+// placeRetry is how long a replay waits for a handler's place before it looks again.
+const placeRetry = 5 * time.Millisecond

@@ -60,6 +60,46 @@ func TestOnlyAReplayIsWorkedByHand(t *testing.T) {
 	require.Error(t, d.Replay(t.Context(), silent{true}, k))
 }
 
+// The place that a handler is just leaving is waited for, as a worker would.
+func TestAReplayWaitsForAPlace(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write.Queued, w.write.Spec.PerRun = true, 1
+	w.config.Replays(silent{true})
+	busy, leave := make(chan struct{}, 2), make(chan struct{})
+	commit := w.write.Commit
+	w.write.Commit = func(ctx context.Context, cmd tool.Approved[limitPlan]) (limitOut, error) {
+		busy <- struct{}{}
+		<-leave
+		return commit(ctx, cmd)
+	}
+	d := w.dispatcher()
+	s := w.session(d, "run1", agent)
+	queue := func(account string) idem.Key {
+		v, err := s.call(previewTool, `{"account_id":"`+account+`","limit":9}`).Decode[proposalView]()
+		require.NoError(t, err)
+		s.decide(v.ProposalID, true)
+		refuses(t, s.commit(v.ProposalID), envelope.InProgress, "it waits")
+		return idem.Key{Tenant: "t1", Operation: idem.OperationID("t1", v.ProposalID)}
+	}
+	one, two := queue("a1"), queue("a2")
+	done := make(chan error, 2)
+	go func() { done <- d.Replay(t.Context(), silent{true}, one) }()
+	<-busy
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	require.ErrorIs(t, d.Replay(gone, silent{true}, two), context.Canceled)
+	go func() { done <- d.Replay(t.Context(), silent{true}, two) }()
+	close(leave)
+	require.NoError(t, <-done)
+	require.NoError(t, <-done)
+	for _, k := range []idem.Key{one, two} {
+		rec, err := w.ledger.Find(t.Context(), k)
+		require.NoError(t, err)
+		require.Equal(t, idem.Succeeded, rec.State)
+	}
+}
+
 // heardOf takes note of the work on operations.
 type heardOf struct {
 	silent

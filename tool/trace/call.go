@@ -65,14 +65,22 @@ type listener struct {
 func (l *listener) Plays() bool { return l.replay != nil }
 
 // Keep implements tape.Tape.
-func (l *listener) Keep(e tape.Exchange) {
+func (l *listener) Keep(e tape.Exchange) { l.keep(ofTape(e)) }
+
+func (l *listener) keep(e exchange) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.about = append(l.about, ofTape(e))
+	l.about = append(l.about, e)
 }
 
-// Play implements tape.Tape: the first exchange that asks the same and has not been had.
+// Play implements tape.Tape.
 func (l *listener) Play(operation string, asked jsontext.Value, hidden []string) (tape.Exchange, bool) {
+	e, ok := l.next(operation, asked, hidden)
+	return e.toTape(), ok
+}
+
+// next is the first exchange that asks the same and has not been had.
+func (l *listener) next(operation string, asked jsontext.Value, hidden []string) (exchange, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for i, e := range l.left {
@@ -80,12 +88,11 @@ func (l *listener) Play(operation string, asked jsontext.Value, hidden []string)
 			continue
 		}
 		l.left = append(l.left[:i:i], l.left[i+1:]...)
-		out := e.toTape()
-		out.Answer = l.replay.match.inDocument(out.Answer)
-		return out, true
+		e.Answer = l.replay.match.inDocument(e.Answer)
+		return e, true
 	}
 	l.extra = append(l.extra, operation)
-	return tape.Exchange{}, false
+	return exchange{}, false
 }
 
 // compared are the recorded exchanges that were not made, and those made that were not recorded.

@@ -41,8 +41,9 @@
 // Non-goals: a trace is not the audit. Tenants, roles and ids of runs stay, and of a note what no field holds: a nickname, a
 // number in words. What a worker of another dispatcher or process does is out of the trace's sight, its outcome too, and
 // so is what a sweep closes: in a replay the operation stays as it was. Where the outcome alone is known, as in traces of
-// before, the report names an operation that stays queued under NotReplayed. What was done at the same time is made again
-// one after another, in the order in which it began: a call that saw a worker in the middle of its work is a difference.
+// before, the report names an operation that stays queued under NotReplayed. Calls made at the same time are made one
+// after another; one that began and ended in the middle of a worker's work is made there, as long as the lease of the
+// operation lasts on the host's clock.
 // What an adapter asks by its own client, neither through validate/upstream nor through Do, is out of the trace's sight in
 // a replay too: it is asked. A trace of a host's own catalogue says nothing of the model's next run.
 package trace

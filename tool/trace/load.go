@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 )
 
 // Trace is a saved run. Immutable; make it with [Load].
@@ -59,6 +60,11 @@ func Load(r io.Reader) (*Trace, error) {
 	if last.Step == "" || last.Steps != len(t.steps) {
 		return nil, fmt.Errorf("%w: it does not have all its lines", ErrTrace)
 	}
+	for n, s := range t.steps {
+		if s.Until >= len(t.steps)-n {
+			return nil, fmt.Errorf("%w: line %d", ErrTrace, n+2)
+		}
+	}
 	return t, nil
 }
 
@@ -70,7 +76,9 @@ func (s step) known() bool {
 	case stepDecision, stepWithdraw:
 		return s.Proposal != "" && s.By != nil
 	case stepWork:
-		return s.Operation != "" && s.Found != "" && s.State != ""
+		return s.Operation != "" && s.Found != "" && s.State != "" && s.Until >= 0 && !slices.ContainsFunc(s.Upstream, func(e exchange) bool {
+			return e.After < 0 || e.After > s.Until
+		})
 	case stepOutcome:
 		return s.Operation != "" && s.State != ""
 	case stepCancel, stepNote:

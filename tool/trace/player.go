@@ -17,8 +17,8 @@ import (
 
 // PlayerConfig configures a [Player]. The zero value is a good one.
 type PlayerConfig struct {
-	// At is told the time of each step before it is made again, for a host whose clock stands where it is put. Nil: the
-	// host has its own time, and what hangs on time may differ.
+	// At is told the time of each step before it is made again, for a host whose clock stands where it is put, and bears
+	// being read meanwhile. Nil: the host has its own time, and what hangs on time may differ.
 	At func(t time.Time)
 	// Migrate says, by recorded wire name, how a call of a version that is no longer served as it was is to be made now.
 	// Without an entry such a call is refused as old version.
@@ -88,8 +88,8 @@ func (p *Player) Wire(cfg *tool.Config) error {
 	return nil
 }
 
-// Play makes every call, every decision and what the recorder's own workers did again, in the order in which each began, and
-// says of each call and each work whether it is as it was. The run must be a fresh one of the dispatcher that was wired. An error means that the trace could not be played.
+// Play makes every call, every decision and what workers did again, in the order in which each began, and says of each call
+// and each work whether it is as it was. The run must be a fresh one of the dispatcher that was wired. An error means that the trace could not be played.
 func (p *Player) Play(ctx context.Context, d *tool.Dispatcher, run *tool.Run) (*Report, error) {
 	if p.recorder == nil {
 		return nil, errors.New("trace: play: the player is not wired")
@@ -99,10 +99,12 @@ func (p *Player) Play(ctx context.Context, d *tool.Dispatcher, run *tool.Run) (*
 	}
 	r := &replay{
 		player: p, run: run, catalog: run.Role().Catalog(), report: &Report{},
-		match: newMatcher(p.trace.head.Principal.Tenant, run.Principal().Tenant), lost: map[string]string{}, worked: map[string]bool{},
+		match: newMatcher(p.trace.head.Principal.Tenant, run.Principal().Tenant), lost: map[string]string{}, worked: map[string]bool{}, pace: newPace(),
 	}
 	r.match.bindSubject(p.trace.head.Principal.Subject, run.Principal().Subject)
-	for _, s := range p.trace.steps {
+	defer r.pace.reach(0, true)
+	for n, s := range p.trace.steps {
+		r.settle(ctx, n)
 		if p.cfg.At != nil {
 			p.cfg.At(s.At)
 		}
@@ -116,7 +118,7 @@ func (p *Player) Play(ctx context.Context, d *tool.Dispatcher, run *tool.Run) (*
 				return nil, err
 			}
 		case stepWork:
-			r.work(ctx, d, s)
+			r.work(ctx, d, s, n)
 		case stepDecision:
 			r.decide(ctx, d, s)
 		case stepWithdraw:
@@ -124,7 +126,10 @@ func (p *Player) Play(ctx context.Context, d *tool.Dispatcher, run *tool.Run) (*
 		case stepCancel:
 			run.Cancel("") //nolint:contextcheck // a run is cancelled for good, whatever becomes of the player
 		}
+		r.pace.reach(n+1, false)
 	}
+	r.pace.reach(len(p.trace.steps), true)
+	r.settle(ctx, len(p.trace.steps))
 	r.outcomes(ctx)
 	for _, operation := range p.outside.taken() {
 		r.report.differ("%s was asked for beside the calls, and refused", operation)

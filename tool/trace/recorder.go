@@ -51,6 +51,7 @@ type taken struct {
 	step
 	raw  []byte // a call's arguments as they were sent
 	done bool   // a call was answered, work came to something
+	last *taken // of work: the last step that was over before it ended
 }
 
 var errRun = errors.New("trace: the run is not recorded")

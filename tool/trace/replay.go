@@ -21,6 +21,9 @@ type replay struct {
 	match   *matcher
 	lost    map[string]string // ids that only refused calls would have made, to the case that made them
 	worked  map[string]bool   // operations whose work was made again, by their recorded ids
+	pace    *pace
+	// underWay is the work that is being made again beside the calls.
+	underWay []*underWay
 }
 
 // call makes a recorded call again.

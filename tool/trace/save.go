@@ -60,19 +60,8 @@ func (r *Recorder) saved(run string) ([]byte, error) {
 		catalog: rec.catalog, standIns: standIns{key: r.cfg.Key, tries: map[string]int{}, public: map[string]bool{}}, own: map[*taken]bool{},
 		notes: r.cfg.Notes, faults: map[*taken]string{}, left: map[*taken][]string{}, numbers: map[string]bool{},
 	}
-	top, works := rec.head, 0
-	for _, t := range rec.steps {
-		if (t.Step == stepCall || t.Step == stepWork) && !t.done {
-			continue
-		}
-		own := *t
-		if t.Step == stepWork { // not all that began came to something
-			works++
-			own.Case = "work-" + strconv.Itoa(works)
-		}
-		own.Upstream = slices.Clone(t.Upstream)
-		s.steps = append(s.steps, &own)
-	}
+	top := rec.head
+	s.steps = rec.kept()
 	r.mu.Unlock()
 	s.people(&top)
 	steps, err := s.redacted()
@@ -89,6 +78,36 @@ func (r *Recorder) saved(run string) ([]byte, error) {
 		out.Write(append(text, '\n'))
 	}
 	return out.Bytes(), nil
+}
+
+// kept are copies of the steps that came to something. Work has its number, and counts what was over before it was.
+func (rec *recording) kept() (out []*taken) {
+	at := map[*taken]int{}
+	works := 0
+	for _, t := range rec.steps {
+		if (t.Step == stepCall || t.Step == stepWork) && !t.done {
+			continue
+		}
+		at[t] = len(out)
+		own := *t
+		own.Upstream = slices.Clone(t.Upstream)
+		if t.Step == stepWork {
+			works++
+			own.Case = "work-" + strconv.Itoa(works)
+		}
+		out = append(out, &own)
+	}
+	for n, t := range out {
+		if t.last != nil {
+			t.Until = at[t.last] - n
+		}
+		for i := range t.Upstream {
+			if e := &t.Upstream[i]; e.since != nil {
+				e.After = at[e.since] - n
+			}
+		}
+	}
+	return out
 }
 
 // saving redacts the steps of a run.

@@ -67,6 +67,7 @@ type step struct {
 	Reason   string              `json:"reason,omitzero"`
 	Found    string              `json:"found,omitzero"` // of work: the state before
 	State    string              `json:"state,omitzero"` // of an outcome; of work: the state after
+	Until    int                 `json:"until,omitzero"` // of work: how many of the next steps were over before it ended
 	Kind     NoteKind            `json:"kind,omitzero"`  // of a note
 	Text     string              `json:"text,omitzero"`
 }
@@ -80,8 +81,10 @@ type exchange struct {
 	AnswerHidden []string       `json:"answer_hidden,omitempty"`
 	Failure      *failure       `json:"failure,omitzero"`
 	Sent         bool           `json:"sent,omitzero"`
+	After        int            `json:"after,omitzero"` // of work: how many of the next steps were over before it was answered
 
-	fits func(doc []byte) bool // whether a document could stand for the answer
+	fits  func(doc []byte) bool // whether a document could stand for the answer
+	since *taken                // of work: the last of those steps
 }
 
 type failure struct {

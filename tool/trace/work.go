@@ -2,6 +2,7 @@ package trace
 
 import (
 	"context"
+	"slices"
 
 	"github.com/toolcontract/toolcontract/envelope"
 	"github.com/toolcontract/toolcontract/idem"
@@ -22,25 +23,51 @@ func (w works) Begin(o tape.Operation) tape.Working {
 	if !known || !w.r.note(o.Run, t) {
 		return nil
 	}
-	return &working{r: w.r, step: t}
+	return &working{r: w.r, rec: rec, step: t}
 }
 
 // working hears the exchanges of one work on an operation.
 type working struct {
 	listener
 	r    *Recorder
+	rec  *recording
 	step *taken
+}
+
+// Keep implements tape.Tape.
+func (w *working) Keep(e tape.Exchange) {
+	x := ofTape(e)
+	w.r.mu.Lock()
+	x.since = w.rec.over(w.step)
+	w.r.mu.Unlock()
+	w.keep(x)
 }
 
 // Ends implements tape.Working.
 func (w *working) Ends(state, code string) {
 	w.r.mu.Lock()
 	defer w.r.mu.Unlock()
+	if !w.step.done { // what is told later has been seen already
+		w.step.last = w.rec.over(w.step)
+	}
 	w.step.State, w.step.Code, w.step.Upstream, w.step.done = state, envelope.Code(code), w.heard(), true
 }
 
-// work lets the dispatcher work an operation again, as a worker did then.
-func (r *replay) work(ctx context.Context, d *tool.Dispatcher, s step) {
+// over is the last step that began after another and has ended; nil where there is none. The caller holds the lock.
+func (rec *recording) over(after *taken) *taken {
+	for _, t := range slices.Backward(rec.steps) {
+		switch {
+		case t == after:
+			return nil
+		case (t.Step == stepCall || t.Step == stepWork) && t.done, t.Step == stepDecision, t.Step == stepWithdraw, t.Step == stepCancel:
+			return t
+		}
+	}
+	return nil
+}
+
+// work lets the dispatcher work an operation again, as a worker did then. n is the step's number.
+func (r *replay) work(ctx context.Context, d *tool.Dispatcher, s step, n int) {
 	if _, lost := r.lost[s.Operation]; lost {
 		return
 	}
@@ -56,20 +83,22 @@ func (r *replay) work(ctx context.Context, d *tool.Dispatcher, s step) {
 	case found.State == idem.Pending && found.AvailableIn > 0:
 		out.Why = "the host's clock does not let the operation go on yet"
 	default:
-		out = r.workedAgain(ctx, d, s, found.Command.Key)
+		r.worked[s.Operation] = true
+		r.begin(n, s, func(t tape.Tape) error { return d.Replay(ctx, t, found.Command.Key) })
+		return
 	}
 	r.report.Work = append(r.report.Work, out)
 }
 
-func (r *replay) workedAgain(ctx context.Context, d *tool.Dispatcher, s step, key idem.Key) Replayed {
-	r.worked[s.Operation] = true
+// compared says how work came out.
+func (r *replay) compared(ctx context.Context, u *underWay, err error) Replayed {
+	s := u.step
 	out := Replayed{Case: s.Case, Tool: s.Tool, As: Same}
-	l := r.playing(s)
-	if err := d.Replay(ctx, l, key); err != nil {
+	if err != nil {
 		out.Why = "it could not be done: " + err.Error()
 	}
 	now := step{}
-	if rec := r.operation(ctx, key.Operation); rec.State != "" {
+	if rec := r.operation(ctx, r.match.now(s.Operation)); rec.State != "" {
 		now.State = string(rec.State)
 		if rec.Failure != nil {
 			now.Code = rec.Failure.Code
@@ -78,7 +107,7 @@ func (r *replay) workedAgain(ctx context.Context, d *tool.Dispatcher, s step, ke
 	if came(s) != came(now) && out.Why == "" {
 		out.Why = came(s) + " when it was recorded, " + came(now) + " now"
 	}
-	out.Missing, out.Extra = l.compared()
+	out.Missing, out.Extra = u.compared()
 	if out.Why != "" || len(out.Missing)+len(out.Extra) > 0 {
 		out.As = Different
 	}

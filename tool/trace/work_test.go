@@ -107,6 +107,11 @@ func (o *office) later(operation string) string {
 	o.t.Helper()
 	time.Sleep(5 * time.Minute)
 	synctest.Wait()
+	return o.state(operation)
+}
+
+func (o *office) state(operation string) string {
+	o.t.Helper()
 	r := o.agent.Call(o.t.Context(), call("get_operation_v1", `{"operation_id":"`+operation+`"}`))
 	require.NoError(o.t, r.Err())
 	return between(string(r.Data), `"state":"`)
@@ -405,6 +410,99 @@ func TestTwoOperationsAtOnce(t *testing.T) {
 	}
 	report := again(t, file, defs, func(h *house) { h.registry.looks = 1 })
 	same(t, report, 2)
+}
+
+// Whoever asks while a worker is in the middle of its work is told what there was to see then.
+func TestCallsBesideWorkSeeWhatTheySaw(t *testing.T) {
+	t.Parallel()
+	defs := queued(func(r *registry, w *tool.Write[moveIn, moveIn, moveOut]) {
+		w.Current = func(ctx context.Context, _ tool.Caller, target approval.Target) (string, error) {
+			p, err := trace.Do(ctx, "registry.ward", patientIn{PatientID: target.ID}, func(context.Context) (moving, error) {
+				if r.note("ward") == 2 { // the worker's
+					time.Sleep(2 * time.Second)
+				}
+				return moving{Ward: "north"}, nil
+			})
+			return p.Ward, err
+		}
+	})
+	var states []string
+	file := worked(t, trace.Config{}, defs, nil, func(o *office) {
+		o.registry.moves = func(int, moving) (moved, error) {
+			time.Sleep(2 * time.Second)
+			return moved{Version: "2", At: epoch}, nil
+		}
+		op := o.move("pat_4711")
+		for range 5 {
+			time.Sleep(900 * time.Millisecond)
+			states = append(states, o.state(op))
+		}
+	}).saved()
+	require.Equal(t, []string{"queued", "queued", "running", "running", "succeeded"}, states)
+	require.Contains(t, file, `"after":2`)
+	require.Contains(t, file, `"until":4`)
+	report := again(t, file, defs, nil)
+	same(t, report, 1)
+
+	none := strings.NewReplacer(`,"after":2`, "", `,"after":4`, "", `,"until":4`, "").Replace(file)
+	require.Equal(t, 1, again(t, none, defs, nil).Count(trace.Same)-2, "of those that asked, the last alone")
+}
+
+// A file that speaks of more steps than there are is none.
+func TestWorkCountsItsSteps(t *testing.T) {
+	t.Parallel()
+	file := plainMove(t, trace.Config{}, queued(nil), nil).saved()
+	with := func(until, after string) error {
+		text := strings.Replace(file, `"found":"pending"`, `"found":"pending","until":`+until, 1)
+		text = strings.Replace(text, `"sent":true}`, `"sent":true,"after":`+after+`}`, 1)
+		_, err := trace.Load(strings.NewReader(text))
+		return err
+	}
+	require.NoError(t, with("2", "2"))
+	for _, row := range [][2]string{{"3", "0"}, {"9223372036854775807", "0"}, {"-1", "0"}, {"2", "3"}, {"2", "-1"}} {
+		require.ErrorIs(t, with(row[0], row[1]), trace.ErrTrace, row)
+	}
+	_, err := trace.Load(strings.NewReader(strings.Replace(file, `"found":"pending",`, "", 1)))
+	require.ErrorIs(t, err, trace.ErrTrace)
+}
+
+// A call that was not over when the worker was answered is not waited for: it may have waited for the worker.
+func TestWorkDoesNotWaitForCallsThatWaitedForIt(t *testing.T) {
+	t.Parallel()
+	with := func(r *registry) []tool.Definition {
+		one := make(chan struct{}, 1) // handler at a time
+		get, move := r.getPatient(), r.movePatient()
+		find, commit := get.Handle, move.Commit
+		get.Handle = func(ctx context.Context, by tool.Caller, in patientIn) (patientOut, error) {
+			one <- struct{}{}
+			defer func() { <-one }()
+			return find(ctx, by, in)
+		}
+		move.Queued = true
+		move.Commit = func(ctx context.Context, cmd tool.Approved[moveIn]) (moveOut, error) {
+			one <- struct{}{}
+			defer func() { <-one }()
+			return commit(ctx, cmd)
+		}
+		return []tool.Definition{get, move}
+	}
+	file := worked(t, trace.Config{}, with, nil, func(o *office) {
+		asked, answered := make(chan struct{}), make(chan struct{})
+		o.registry.moves = func(int, moving) (moved, error) {
+			close(asked)
+			<-answered
+			return moved{Version: "2", At: epoch}, nil
+		}
+		op := o.move("pat_4711")
+		<-asked
+		done := make(chan envelope.Result)
+		go func() { done <- o.agent.Call(o.t.Context(), call("get_patient_v1", `{"patient_id":"pat_4711"}`)) }()
+		synctest.Wait() // it waits for the worker's handler
+		close(answered)
+		require.NoError(o.t, (<-done).Err())
+		require.Equal(o.t, "succeeded", o.later(op))
+	}).saved()
+	same(t, again(t, file, with, nil), 1)
 }
 
 // What a worker of another process did is not recorded. Nor is what followed made again then: the operation waits.
