@@ -55,7 +55,7 @@ type Config struct {
 
 	development bool // made by Development: memory stores alone
 	replays     tape.Tape
-	records     []tape.Works
+	records     []recorder
 }
 
 // Replays puts a recording in the place of other systems, for package tool/trace: whatever the dispatcher calls and

@@ -243,6 +243,7 @@ func (d *Dispatcher) Resolve(ctx context.Context, k idem.Key, by approval.Princi
 	if err != nil {
 		return idem.Record{}, fmt.Errorf("tool: resolve: %w", err)
 	}
+	d.resolved(op, by, r)
 	d.finished(ctx, rec)
 	return rec, nil
 }

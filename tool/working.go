@@ -7,26 +7,46 @@ import (
 	"slices"
 	"time"
 
+	"github.com/toolcontract/toolcontract/approval"
 	"github.com/toolcontract/toolcontract/envelope"
 	"github.com/toolcontract/toolcontract/idem"
 	"github.com/toolcontract/toolcontract/internal/tape"
 )
 
-// Records lets package tool/trace hear what workers of the dispatcher ask other systems for an operation.
-func (c *Config) Records(w tape.Works) { c.records = append(slices.Clip(c.records), w) }
+// recorder hears what happens to operations beside every call.
+type recorder interface {
+	tape.Works
+	// Resolved is told of an operator's word on an operation, once it is the ledger's.
+	Resolved(o tape.Operation, by approval.Principal, r idem.Resolution)
+}
+
+// Records lets package tool/trace hear what workers of the dispatcher ask other systems for an operation, and operators.
+func (c *Config) Records(r recorder) { c.records = append(slices.Clip(c.records), r) }
 
 // heard is the context in which an operation is worked: with who listens, where it is of a recorded run.
 func (d *Dispatcher) heard(ctx context.Context, op idem.Record) context.Context {
 	if d.cfg.replays != nil {
 		return ctx
 	}
-	cmd := op.Command
 	for _, r := range d.cfg.records {
-		if t := r.Begin(tape.Operation{Tenant: cmd.Key.Tenant, Run: cmd.Run, ID: cmd.Key.Operation, Tool: cmd.Tool, State: string(op.State)}); t != nil {
+		if t := r.Begin(worked(op)); t != nil {
 			return tape.With(ctx, t)
 		}
 	}
 	return ctx
+}
+
+// resolved tells who records the operation's run of an operator's word.
+func (d *Dispatcher) resolved(op idem.Record, by approval.Principal, r idem.Resolution) {
+	for _, w := range d.cfg.records {
+		w.Resolved(worked(op), by, r)
+	}
+}
+
+// worked names an operation to who listens.
+func worked(op idem.Record) tape.Operation {
+	cmd := op.Command
+	return tape.Operation{Tenant: cmd.Key.Tenant, Run: cmd.Run, ID: cmd.Key.Operation, Tool: cmd.Tool, State: string(op.State)}
 }
 
 // ends tells who listens to the work on an operation what it comes to.

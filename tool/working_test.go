@@ -3,11 +3,13 @@ package tool_test
 import (
 	"context"
 	"encoding/json/jsontext"
+	"errors"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/toolcontract/toolcontract/approval"
 	"github.com/toolcontract/toolcontract/envelope"
 	"github.com/toolcontract/toolcontract/idem"
 	"github.com/toolcontract/toolcontract/internal/tape"
@@ -118,6 +120,10 @@ func (h *heardOf) Begin(o tape.Operation) tape.Working {
 
 func (h *heardOf) Ends(state, code string) { h.ended <- state + code }
 
+func (h *heardOf) Resolved(o tape.Operation, by approval.Principal, r idem.Resolution) {
+	h.ended <- o.Run + " " + o.State + ", " + by.Subject + ": " + string(r.State)
+}
+
 // The first who records the run hears what is asked for its operation.
 func TestOneRecorderHearsTheWork(t *testing.T) {
 	t.Parallel()
@@ -145,4 +151,25 @@ func TestOneRecorderHearsTheWork(t *testing.T) {
 	stop()
 	require.Equal(t, "succeeded", <-first.ended, "before it is stored")
 	require.Equal(t, "succeeded", <-first.ended, "and after")
+}
+
+// Whoever records hears an operator's word once the ledger has it.
+func TestARecorderHearsAnOperatorsWord(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	heard := &heardOf{none: true, ended: make(chan string, 9)}
+	w.config.Records(heard)
+	w.write.Commit = func(context.Context, tool.Approved[limitPlan]) (limitOut, error) {
+		return limitOut{}, errors.New("EOF")
+	}
+	s := w.start()
+	id := s.approved(250)
+	refuses(t, s.commit(id), envelope.OutcomeUnknown, "")
+	word := idem.Resolution{State: idem.Succeeded, Reason: "seen in the journal", Evidence: "journal 4711"}
+	_, err := s.d.Resolve(t.Context(), key(id), agent, word)
+	require.Error(t, err)
+	require.Empty(t, heard.ended, "of what is refused nobody hears")
+	_, err = s.d.Resolve(t.Context(), key(id), operator, word)
+	require.NoError(t, err)
+	require.Equal(t, "run1 unknown, olga: succeeded", <-heard.ended)
 }

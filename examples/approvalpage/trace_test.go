@@ -14,6 +14,7 @@ import (
 	"github.com/toolcontract/toolcontract/approval"
 	"github.com/toolcontract/toolcontract/envelope"
 	"github.com/toolcontract/toolcontract/examples/internal/recordtest"
+	"github.com/toolcontract/toolcontract/idem"
 	"github.com/toolcontract/toolcontract/redact"
 	"github.com/toolcontract/toolcontract/tool"
 	"github.com/toolcontract/toolcontract/tool/trace"
@@ -62,6 +63,7 @@ func TestRecordedRunHoldsNothingPersonal(t *testing.T) {
 	for _, c := range personal(t) {
 		require.Empty(t, c.Search(file))
 	}
+	require.Contains(t, string(file), `"step":"resolution"`, "with an operator's reason")
 	require.Contains(t, string(file), `"country":"DE"`, "of the customers whose names and streets are searched for")
 	require.Contains(t, string(file), `"price":"84.90 EUR"`)
 }
@@ -157,7 +159,15 @@ func record(t *testing.T) []byte {
 	says("agent: Delete the account of customer C-0977: rejected")
 	decide(grace(), true, "Change the price", "")
 	says("agent: commit_price_change_v1: VERSION_CONFLICT")
-	require.NoError(t, rec.Note(run.ID(), trace.Answer, "The parcels of C-1842 go to 4 Harbour Row, and 88-1204 is paid back. Of 88-0999 nobody knows."))
+	for id, words := range h.words {
+		if words == "The parcel never arrived." {
+			_, err := h.dispatcher.Resolve(t.Context(), idem.Key{Tenant: tenant, Operation: idem.OperationID(tenant, id)}, linus(), idem.Resolution{
+				State: idem.Failed, Reason: "Mira Lund's bank has nothing.", Evidence: "its letter of 2 March",
+			})
+			require.NoError(t, err)
+		}
+	}
+	require.NoError(t, rec.Note(run.ID(), trace.Answer, "The parcels of C-1842 go to 4 Harbour Row, and 88-1204 is paid back. 88-0999 is not."))
 	var file bytes.Buffer
 	require.NoError(t, rec.Save(&file, run.ID()))
 	return file.Bytes()

@@ -32,7 +32,8 @@
 // approvers are personal: each has a stand-in of its own, in documents too where their schemas take it; a replay takes the
 // run's principal for whoever asked. In notes hidden texts of two letters or more go in any case, escaped as in JSON,
 // percent-encoded, in base64, hexadecimal or lists of bytes, and in two of these inside each other; hidden numbers go as
-// digits, grouped or as an amount of a minor unit, those of four digits or more in an encoding too. What is saved is
+// digits, grouped or as an amount of a minor unit, those of four digits or more in an encoding too. An operator's
+// word on an unknown operation is a step too, with stand-ins for its reason and its evidence. What is saved is
 // searched for the registered canaries, whole and in pieces, raw and encoded; where one is found nothing is written. A
 // replay asks no other system: an exchange that the recording does not have fails, and is a difference, as is one that was
 // recorded and is not made. What a worker of the recorded dispatcher did for an operation, each time that it took it up, is a

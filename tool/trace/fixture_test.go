@@ -142,6 +142,22 @@ func (r *registry) movePatient() tool.Write[moveIn, moveIn, moveOut] {
 	}
 }
 
+type moveIn9 struct {
+	PatientID string `json:"patient_id" jsonschema:"pattern=^pat_9[0-9]{3}$"`
+	Ward      string `json:"ward" jsonschema:"enum=north,enum=south"`
+}
+
+// movePatient9 is movePatient with an input that was made narrower, without a new version.
+func (r *registry) movePatient9() tool.Write[moveIn9, moveIn, moveOut] {
+	old := r.movePatient()
+	return tool.Write[moveIn9, moveIn, moveOut]{
+		Spec: old.Spec, Class: old.Class, Current: old.Current, Commit: old.Commit,
+		Preview: func(ctx context.Context, by tool.Caller, in moveIn9) (tool.Draft[moveIn], error) {
+			return old.Preview(ctx, by, moveIn(in))
+		},
+	}
+}
+
 var epoch = time.Date(2026, 8, 14, 16, 25, 0, 0, time.UTC)
 
 // clock is the stores' and the dispatcher's, and stands where it is put, unless it goes.
@@ -210,11 +226,27 @@ func newHouse(t *testing.T, wire func(*tool.Config) error, defs func(r *registry
 	h.dispatcher, err = tool.NewDispatcher(catalog, h.cfg)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, h.dispatcher.Close(context.Background())) })
-	h.run, err = h.dispatcher.Start(tool.RunConfig{
-		Principal: agent(), Role: role, Budget: tool.Budget{Calls: 100}, Deadline: epoch.Add(time.Hour),
+	h.run = h.start(t, role)
+	return h
+}
+
+// start begins a run.
+func (h *house) start(t *testing.T, role tool.Role) *tool.Run {
+	t.Helper()
+	run, err := h.dispatcher.Start(tool.RunConfig{Principal: agent(), Role: role, Budget: tool.Budget{Calls: 100}, Deadline: epoch.Add(time.Hour)})
+	require.NoError(t, err)
+	return run
+}
+
+// approve lets the ward's lead approve a proposal.
+func (h *house) approve(t *testing.T, proposal string) {
+	t.Helper()
+	stored, err := h.cfg.Approvals.Find(t.Context(), "clinic", proposal)
+	require.NoError(t, err)
+	_, err = h.dispatcher.Decide(t.Context(), "clinic", proposal, approval.Decision{
+		Approved: true, By: approval.Principal{Kind: approval.Person, Tenant: "clinic", Subject: "ward lead", Roles: []string{"lead"}}, Digest: stored.Proposal.Digest,
 	})
 	require.NoError(t, err)
-	return h
 }
 
 func call(wire, arguments string) envelope.Call {
@@ -230,10 +262,12 @@ func recorded(t *testing.T, cfg trace.Config) string {
 	return file.String()
 }
 
-// newRecorder stands at the epoch; without a key of the test's own its stand-ins are the same each time.
+// newRecorder stands at the epoch and has stand-ins that are the same each time, unless the test says otherwise.
 func newRecorder(t *testing.T, cfg trace.Config) *trace.Recorder {
 	t.Helper()
-	cfg.Now = func() time.Time { return epoch }
+	if cfg.Now == nil {
+		cfg.Now = func() time.Time { return epoch }
+	}
 	if cfg.Key == nil {
 		cfg.Key = bytes.Repeat([]byte{3}, 32)
 	}
@@ -263,12 +297,7 @@ func recording(t *testing.T, cfg trace.Config) (*trace.Recorder, string) {
 	id := between(string(p.Data), `"proposal_id":"`)
 	commit := call("commit_move_patient_v1", `{"proposal_id":"`+id+`"}`)
 	require.Equal(t, envelope.ApprovalPending, run.Call(t.Context(), commit).Error.Code)
-	stored, err := h.cfg.Approvals.Find(t.Context(), "clinic", id)
-	require.NoError(t, err)
-	_, err = h.dispatcher.Decide(t.Context(), "clinic", id, approval.Decision{
-		Approved: true, By: approval.Principal{Kind: approval.Person, Tenant: "clinic", Subject: "ward lead", Roles: []string{"lead"}}, Digest: stored.Proposal.Digest,
-	})
-	require.NoError(t, err)
+	h.approve(t, id)
 	ok(run.Call(t.Context(), commit))
 	ok(run.Call(t.Context(), commit))
 	require.NoError(t, rec.Note(run.ID(), trace.Answer, "Ottilie Brandvold is on her way to the south ward."))

@@ -79,6 +79,8 @@ func (s step) known() bool {
 		return s.Operation != "" && s.Found != "" && s.State != "" && s.Until >= 0 && !slices.ContainsFunc(s.Upstream, func(e exchange) bool {
 			return e.After < 0 || e.After > s.Until
 		})
+	case stepResolve:
+		return s.Operation != "" && s.State != "" && s.By != nil
 	case stepOutcome:
 		return s.Operation != "" && s.State != ""
 	case stepCancel, stepNote:

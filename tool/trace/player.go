@@ -99,7 +99,7 @@ func (p *Player) Play(ctx context.Context, d *tool.Dispatcher, run *tool.Run) (*
 	}
 	r := &replay{
 		player: p, run: run, catalog: run.Role().Catalog(), report: &Report{},
-		match: newMatcher(p.trace.head.Principal.Tenant, run.Principal().Tenant), lost: map[string]string{}, worked: map[string]bool{}, pace: newPace(),
+		match: newMatcher(p.trace.head.Principal.Tenant, run.Principal().Tenant), lost: map[string]absent{}, worked: map[string]bool{}, pace: newPace(),
 	}
 	r.match.bindSubject(p.trace.head.Principal.Subject, run.Principal().Subject)
 	defer r.pace.reach(0, true)
@@ -123,6 +123,8 @@ func (p *Player) Play(ctx context.Context, d *tool.Dispatcher, run *tool.Run) (*
 			r.decide(ctx, d, s)
 		case stepWithdraw:
 			r.withdraw(ctx, s)
+		case stepResolve:
+			r.resolve(ctx, d, s)
 		case stepCancel:
 			run.Cancel("") //nolint:contextcheck // a run is cancelled for good, whatever becomes of the player
 		}

@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"cmp"
 	"context"
 	"encoding/json/jsontext"
 	"errors"
@@ -19,11 +20,17 @@ type replay struct {
 	catalog *tool.Catalog
 	report  *Report
 	match   *matcher
-	lost    map[string]string // ids that only refused calls would have made, to the case that made them
+	lost    map[string]absent // ids that calls would have made which were not made again
 	worked  map[string]bool   // operations whose work was made again, by their recorded ids
 	pace    *pace
 	// underWay is the work that is being made again beside the calls.
 	underWay []*underWay
+}
+
+// absent is a call that was not made again, and why.
+type absent struct {
+	call string
+	as   As // OldVersion or LeftOut
 }
 
 // call makes a recorded call again.
@@ -35,7 +42,11 @@ func (r *replay) call(ctx context.Context, s step) error {
 	raw = r.match.inDocument(raw)
 	c := envelope.Call{Tool: s.Tool, Arguments: raw}
 	if s.LeftOut {
-		r.report.add(Replayed{Case: s.Case, Tool: s.Tool, As: LeftOut, Why: "the arguments were not saved"})
+		r.passOver(s, LeftOut, "the arguments were not saved")
+		return nil
+	}
+	if on, ok := r.restsOn(raw); ok {
+		r.passOver(s, on.as, "it rests on "+on.call)
 		return nil
 	}
 	old := r.old(s, raw)
@@ -43,25 +54,26 @@ func (r *replay) call(ctx context.Context, s step) error {
 		r.report.add(r.again(ctx, s, c))
 		return nil
 	}
-	as := Replayed{Case: s.Case, Tool: s.Tool, As: OldVersion, Why: old}
-	if migrate := r.player.cfg.Migrate[s.Tool]; migrate != nil && s.Verdict == accepted && r.restsOn(raw) == "" {
+	if migrate := r.player.cfg.Migrate[s.Tool]; migrate != nil && s.Verdict == accepted {
 		c, err := migrate(c)
 		if err == nil {
 			r.report.add(r.migrated(ctx, s, c))
 			return nil
 		}
-		as.Why += "; and the migration does not take it"
+		old += "; and the migration does not take it"
 	}
-	r.losing(s)
-	r.report.add(as)
+	r.passOver(s, OldVersion, old)
 	return nil
+}
+
+// passOver does not make a call, nor what rests on it.
+func (r *replay) passOver(s step, as As, why string) {
+	r.losing(s, as)
+	r.report.add(Replayed{Case: s.Case, Tool: s.Tool, As: as, Why: why})
 }
 
 // old says why a call is of a version that is no longer served as it was, "" where it is.
 func (r *replay) old(s step, raw []byte) string {
-	if of := r.restsOn(raw); of != "" {
-		return "it rests on " + of
-	}
 	schemas, ok := r.catalog.Schemas(s.Tool)
 	switch {
 	case s.Code == envelope.UnknownTool, s.Code == envelope.UnsupportedVersion:
@@ -94,27 +106,28 @@ func (r *replay) looked(s step) bool {
 	return true
 }
 
-// restsOn names the refused call that made an id in the arguments.
-func (r *replay) restsOn(raw []byte) string {
+// restsOn finds the call that would have made an id in the arguments: one that is refused now before one that was left out.
+func (r *replay) restsOn(raw []byte) (on absent, ok bool) {
 	for id, of := range r.lost {
-		if strings.Contains(string(raw), id) {
-			return of
+		if strings.Contains(string(raw), id) && (!ok || cmp.Or(cmp.Compare(of.as, on.as), cmp.Compare(of.call, on.call)) < 0) {
+			on, ok = of, true
 		}
 	}
-	return ""
+	return on, ok
 }
 
 // losing notes the ids that a call which is not made again had made.
-func (r *replay) losing(s step) {
+func (r *replay) losing(s step, as As) {
+	of := absent{s.Case, as}
 	_, _ = rewrite(s.Answer, listed(nil), func(l leaf) jsontext.Value { // an answer is a document
 		if id := text(l.value); idForm.MatchString(id) {
-			r.lost[id] = s.Case
+			r.lost[id] = of
 		}
 		return l.value
 	})
 	for _, id := range []string{s.Operation, s.Proposal} {
 		if id != "" {
-			r.lost[id] = s.Case
+			r.lost[id] = of
 		}
 	}
 	for id := range r.lost {

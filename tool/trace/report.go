@@ -16,7 +16,7 @@ const (
 	Migrated                 // in another form, with the same end
 	OldVersion               // refused: the recorded version is no longer served as it was
 	Different                // another answer, or other exchanges with other systems
-	LeftOut                  // not made: its arguments could not be saved
+	LeftOut                  // not made: its arguments, or those of a call that it rests on, could not be saved
 )
 
 // String returns same, migrated, refused as old version, different, left out; "invalid" for anything else.
@@ -64,7 +64,7 @@ func (r Replayed) String() string {
 type Report struct {
 	Calls []Replayed
 	Work  []Replayed // what workers did for operations
-	Other []string   // decisions and outcomes that are not as they were
+	Other []string   // decisions, resolutions and outcomes that are not as they were
 	// NotReplayed are the tools whose operations wait for a worker now and were run then by one whose work was not recorded.
 	// They are no difference.
 	NotReplayed []string

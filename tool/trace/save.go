@@ -240,7 +240,7 @@ func (s *saving) collect(t *taken) {
 			return l.value
 		})
 	}
-	if schemas, ok := s.catalog.Schemas(t.Tool); ok && t.Step == stepCall {
+	if schemas, ok := s.catalog.Schemas(t.Tool); ok && (t.Step == stepCall || t.Step == stepResolve) {
 		learn(t.raw, placesOf(schemas.Input))
 		learn(t.Answer, placesOf(schemas.Output))
 		s.standIns.public[string(schemas.Input.JSON())], s.standIns.public[string(schemas.Output.JSON())] = true, true
@@ -253,6 +253,7 @@ func (s *saving) collect(t *taken) {
 		}
 	}
 	s.standIns.hide(t.Reason)
+	s.standIns.hide(t.Evidence)
 }
 
 // otherwise changes how a step's values are replaced, in the end to leaving alone what its own schemas do not hide; false
@@ -371,6 +372,11 @@ func (s *saving) step(t *taken) (step, bool) {
 		ok = s.call(t, &out)
 	case stepWork:
 		ok = s.upstream(t, &out)
+	case stepResolve:
+		if schemas, known := s.catalog.Schemas(t.Tool); known {
+			ok = s.answer(t, &out, schemas)
+		}
+		out.Evidence = s.standIns.of(t.Evidence)
 	}
 	if t.By != nil {
 		by := s.person(*t.By)
@@ -389,21 +395,25 @@ func (s *saving) call(t *taken, out *step) bool {
 		return true
 	}
 	s.arguments(t, out, schemas)
-	ok := true
-	if t.Answer != nil {
-		p := placesOf(schemas.Output)
-		out.Answer, out.Hidden, ok = s.fitting(t, t.Answer, p, func(doc []byte) bool {
-			e, broken := errors.AsType[*envelope.Error](schemas.Output.Check(doc, schemas.OutputLimits))
-			if broken {
-				s.fault = schemas.Output.Declared(e.Field)
-			}
-			return !broken
-		})
-		if !ok {
-			s.faults[t] = place("output", s.fault)
-		}
-	}
+	ok := s.answer(t, out, schemas)
 	return s.upstream(t, out) && ok
+}
+
+func (s *saving) answer(t *taken, out *step, schemas tool.Schemas) (ok bool) {
+	if t.Answer == nil {
+		return true
+	}
+	out.Answer, out.Hidden, ok = s.fitting(t, t.Answer, placesOf(schemas.Output), func(doc []byte) bool {
+		e, broken := errors.AsType[*envelope.Error](schemas.Output.Check(doc, schemas.OutputLimits))
+		if broken {
+			s.fault = schemas.Output.Declared(e.Field)
+		}
+		return !broken
+	})
+	if !ok {
+		s.faults[t] = place("output", s.fault)
+	}
+	return ok
 }
 
 // upstream redacts a step's exchanges.

@@ -17,6 +17,7 @@ const (
 	stepWithdraw = "withdrawal"
 	stepWork     = "work"
 	stepOutcome  = "outcome"
+	stepResolve  = "resolution"
 	stepCancel   = "cancel"
 	stepNote     = "note"
 	stepEnd      = "end"
@@ -65,10 +66,11 @@ type step struct {
 	Approved bool                `json:"approved,omitzero"` // of a decision
 	By       *approval.Principal `json:"by,omitzero"`
 	Reason   string              `json:"reason,omitzero"`
-	Found    string              `json:"found,omitzero"` // of work: the state before
-	State    string              `json:"state,omitzero"` // of an outcome; of work: the state after
-	Until    int                 `json:"until,omitzero"` // of work: how many of the next steps were over before it ended
-	Kind     NoteKind            `json:"kind,omitzero"`  // of a note
+	Evidence string              `json:"evidence,omitzero"` // of a resolution
+	Found    string              `json:"found,omitzero"`    // of work: the state before
+	State    string              `json:"state,omitzero"`    // of an outcome; of work: the state after
+	Until    int                 `json:"until,omitzero"`    // of work: how many of the next steps were over before it ended
+	Kind     NoteKind            `json:"kind,omitzero"`     // of a note
 	Text     string              `json:"text,omitzero"`
 }
 

@@ -173,18 +173,8 @@ func TestAnOldVersionIsRefusedUnlessItIsMigrated(t *testing.T) {
 func TestAChangedContractIsRefusedAsOldVersion(t *testing.T) {
 	t.Parallel()
 	file := recorded(t, trace.Config{})
-	type narrow struct {
-		PatientID string `json:"patient_id" jsonschema:"pattern=^pat_9[0-9]{3}$"`
-		Ward      string `json:"ward" jsonschema:"enum=north,enum=south"`
-	}
 	_, report := replayed(t, file, trace.PlayerConfig{}, nil, func(r *registry) []tool.Definition {
-		old := r.movePatient()
-		return []tool.Definition{r.getPatient(), tool.Write[narrow, moveIn, moveOut]{
-			Spec: old.Spec, Class: old.Class, Current: old.Current, Commit: old.Commit,
-			Preview: func(ctx context.Context, by tool.Caller, in narrow) (tool.Draft[moveIn], error) {
-				return old.Preview(ctx, by, moveIn(in))
-			},
-		}}
+		return []tool.Definition{r.getPatient(), r.movePatient9()}
 	})
 	require.ErrorIs(t, report.Err(), trace.ErrOldVersion)
 	require.NotErrorIs(t, report.Err(), trace.ErrDifferent)

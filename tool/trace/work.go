@@ -15,15 +15,22 @@ type works struct{ r *Recorder }
 
 // Begin implements tape.Works.
 func (w works) Begin(o tape.Operation) tape.Working {
-	w.r.mu.Lock()
-	rec := w.r.runs[o.Run]
-	known := rec != nil && rec.head.Principal.Tenant == o.Tenant
-	w.r.mu.Unlock()
+	rec := w.recorded(o)
 	t := &taken{step: step{Step: stepWork, Tool: o.Tool, Operation: o.ID, Found: o.State}}
-	if !known || !w.r.note(o.Run, t) {
+	if rec == nil || !w.r.note(o.Run, t) {
 		return nil
 	}
 	return &working{r: w.r, rec: rec, step: t}
+}
+
+// recorded is the run that an operation is of; nil where nobody records it.
+func (w works) recorded(o tape.Operation) *recording {
+	w.r.mu.Lock()
+	defer w.r.mu.Unlock()
+	if rec := w.r.runs[o.Run]; rec != nil && rec.head.Principal.Tenant == o.Tenant {
+		return rec
+	}
+	return nil
 }
 
 // working hears the exchanges of one work on an operation.
@@ -59,7 +66,7 @@ func (rec *recording) over(after *taken) *taken {
 		switch {
 		case t == after:
 			return nil
-		case (t.Step == stepCall || t.Step == stepWork) && t.done, t.Step == stepDecision, t.Step == stepWithdraw, t.Step == stepCancel:
+		case (t.Step == stepCall || t.Step == stepWork) && t.done, t.Step == stepDecision, t.Step == stepWithdraw, t.Step == stepResolve, t.Step == stepCancel:
 			return t
 		}
 	}

@@ -366,18 +366,10 @@ func TestWhatNothingCanStandForInAWork(t *testing.T) {
 func TestWorkOfAnOldVersionIsPassedOver(t *testing.T) {
 	t.Parallel()
 	file := plainMove(t, trace.Config{}, queued(nil), nil).saved()
-	type narrow struct {
-		PatientID string `json:"patient_id" jsonschema:"pattern=^pat_9[0-9]{3}$"`
-		Ward      string `json:"ward" jsonschema:"enum=north,enum=south"`
-	}
 	report := again(t, file, func(r *registry) []tool.Definition {
-		old := r.movePatient()
-		return []tool.Definition{r.getPatient(), tool.Write[narrow, moveIn, moveOut]{
-			Spec: old.Spec, Class: old.Class, Current: old.Current, Commit: old.Commit, Queued: true,
-			Preview: func(ctx context.Context, by tool.Caller, in narrow) (tool.Draft[moveIn], error) {
-				return old.Preview(ctx, by, moveIn(in))
-			},
-		}}
+		w := r.movePatient9()
+		w.Queued = true
+		return []tool.Definition{r.getPatient(), w}
 	}, nil)
 	require.ErrorIs(t, report.Err(), trace.ErrOldVersion)
 	require.NotErrorIs(t, report.Err(), trace.ErrDifferent)
