@@ -239,6 +239,7 @@ func (d *Dispatcher) finishLater(ctx context.Context, s dispatch, o idem.Outcome
 		rec, err := d.finish(ctx, s, o)
 		switch {
 		case err == nil:
+			ends(ctx, rec.State, rec.Failure)
 			d.finished(ctx, rec)
 			return
 		case errors.Is(err, idem.ErrFenced):

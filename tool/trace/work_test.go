@@ -579,6 +579,54 @@ func TestWhatEndedCanBeSaved(t *testing.T) {
 	require.Equal(t, lines(o.saved(), "work"), lines(file, "work"))
 }
 
+// late is a ledger that does not take the first outcome at once.
+type late struct {
+	idem.Ledger
+	mu   sync.Mutex
+	once bool
+}
+
+func (l *late) Finish(ctx context.Context, c idem.Claim, o idem.Outcome) (idem.Record, error) {
+	l.mu.Lock()
+	first := !l.once
+	l.once = true
+	l.mu.Unlock()
+	if first {
+		return idem.Record{}, errors.New("ledger: not now")
+	}
+	return l.Ledger.Finish(ctx, c, o)
+}
+
+// What is stored late is what the work came to.
+func TestWorkIsWhatWasStoredInTheEnd(t *testing.T) {
+	t.Parallel()
+	defs := queued(nil)
+	file := worked(t, trace.Config{}, defs, func(c *tool.Config) { c.Ledger = &late{Ledger: c.Ledger} }, func(o *office) {
+		require.Equal(t, "succeeded", o.later(o.move("pat_4711")))
+	}).saved()
+	same(t, again(t, file, defs, nil), 1)
+}
+
+// A run of the same id is another tenant's own: what is done for it is not of this trace.
+func TestWorkForAnotherTenantIsNotHeard(t *testing.T) {
+	t.Parallel()
+	file := worked(t, trace.Config{}, queued(nil), nil, func(o *office) {
+		by := agent()
+		by.Tenant = "surgery"
+		run, err := o.dispatcher.Start(tool.RunConfig{
+			ID: o.run.ID(), Principal: by, Role: o.run.Role(), Budget: tool.Budget{Calls: 9}, Deadline: epoch.Add(time.Hour),
+		})
+		require.NoError(o.t, err)
+		p := run.Call(o.t.Context(), call("preview_move_patient_v1", `{"patient_id":"pat_4713","ward":"south"}`))
+		require.NoError(o.t, p.Err())
+		run.Call(o.t.Context(), call("commit_move_patient_v1", `{"proposal_id":"`+between(string(p.Data), `"proposal_id":"`)+`"}`))
+		o.later(o.move("pat_4711"))
+		require.Equal(o.t, 2, o.registry.asked["move"])
+	}).saved()
+	require.Len(t, lines(file, "work"), 1)
+	require.NotContains(t, file, "pat_4713")
+}
+
 // A replay that the host's clock does not follow says so.
 func TestWorkThatIsNotDueIsADifference(t *testing.T) {
 	t.Parallel()
