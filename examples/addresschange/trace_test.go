@@ -86,7 +86,7 @@ func TestRecordedCallsReplay(t *testing.T) {
 	_, report := replayed(t, &file, nil)
 	require.NoError(t, report.Err())
 	require.Len(t, report.Calls, len(calls))
-	require.Equal(t, 138, report.Count(trace.Same), "few calls lose their verdict by being redacted, and are left out")
+	require.Equal(t, 141, report.Count(trace.Same), "few calls lose their verdict by being redacted, and are left out")
 }
 
 // watchedHost is a host whose run is recorded.

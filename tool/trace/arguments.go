@@ -44,29 +44,58 @@ func (s *saving) arguments(t *taken, out *step, schemas tool.Schemas) {
 	out.LeftOut, s.left[t] = true, broken
 }
 
-// keeping finds other stand-ins for what stands in arguments that were left out. It returns the steps as they were where
-// that costs another step its own.
-func (s *saving) keeping(t *taken, out []any) []any {
-	was, left := maps.Clone(s.standIns.tries), len(s.left)
-	for s.otherArguments(t) {
-		if now, err := s.settled(s.otherWay); err == nil && len(s.left) < left {
-			return now
-		}
-		if s.left[t] == nil {
-			break
+// singly is for how many steps whose arguments are left out other stand-ins are looked for alone: each costs a pass or more.
+const singly = 64
+
+// keeping finds other stand-ins for what stands in arguments that were left out: for all of them at once, and then for one
+// after another.
+func (s *saving) keeping() []any {
+	waiting := slices.DeleteFunc(slices.Clone(s.steps), func(t *taken) bool { return s.left[t] == nil })
+	s.keep(waiting...)
+	for _, t := range waiting[:min(singly, len(waiting))] {
+		if s.left[t] != nil {
+			s.keep(t)
 		}
 	}
-	s.standIns.tries = was
-	_, _ = s.pass() // as it was
+	out, _ := s.pass()
 	return out
 }
 
-// otherArguments changes how the values are replaced that cost a step its arguments; false where every way was tried.
-func (s *saving) otherArguments(t *taken) (moved bool) {
-	schemas, ok := s.catalog.Schemas(t.Tool)
-	if !ok {
-		return false
+// keep finds other stand-ins for the arguments of some steps. It changes nothing where no more arguments than before can be
+// saved with them, or another step loses its own.
+func (s *saving) keep(steps ...*taken) {
+	was, left := maps.Clone(s.standIns.tries), len(s.left)
+	fits := false
+	for _, t := range steps {
+		fits = s.fits(t) || fits
 	}
+	if !fits {
+		return
+	}
+	if _, err := s.settled(s.otherWay); err != nil || len(s.left) >= left {
+		s.standIns.tries = was
+		_, _ = s.pass()
+	}
+}
+
+// fits changes how the values in a step's arguments are replaced until these keep their verdict, and not at all where they
+// do in no way.
+func (s *saving) fits(t *taken) bool {
+	schemas, _ := s.catalog.Schemas(t.Tool)
+	was := maps.Clone(s.standIns.tries)
+	for s.otherArguments(t, schemas) {
+		s.standIns.begin()
+		delete(s.left, t)
+		if s.arguments(t, &step{}, schemas); s.left[t] == nil {
+			return true
+		}
+	}
+	s.standIns.tries = was
+	return false
+}
+
+// otherArguments changes how the values are replaced that cost a step its arguments; false where every way was tried.
+func (s *saving) otherArguments(t *taken, schemas tool.Schemas) (moved bool) {
 	_, _ = rewrite(t.raw, placesOf(schemas.Input), func(l leaf) jsontext.Value { // what is no JSON has no places
 		if l.value.Kind() == '"' && !l.name && slices.Contains(s.left[t], l.path) && s.elsewhere(text(l.value)) {
 			moved = s.standIns.next(text(l.value)) || moved

@@ -65,9 +65,14 @@ func (p places) child(path, plain, open string) (at string, hidden, ok bool) {
 			return strings.TrimPrefix(at, "."), hidden, true
 		}
 	}
-	_, rest := p["*"]
-	return strings.TrimPrefix(path+plain, "."), !rest, rest
+	if _, rest := p["*"]; rest {
+		return strings.TrimPrefix(path+plain, "."), false, true
+	}
+	return undeclared, true, false
 }
+
+// undeclared is the path of everything below what nobody declares: it is of no use, and grows with the depth.
+const undeclared = "\x00"
 
 // leaf is a string, a number or a boolean on its way into a saved document.
 type leaf struct {

@@ -59,10 +59,8 @@ func (s *saving) redacted() ([]any, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, t := range s.steps {
-		if s.left[t] != nil {
-			out = s.keeping(t, out)
-		}
+	if len(s.left) > 0 {
+		out = s.keeping()
 	}
 	s.redactNotes(out)
 	return out, nil
