@@ -14,7 +14,7 @@ import (
 // call makes a call and records it, with its exchanges heard or played by the listener.
 func (r *Recorder) call(ctx context.Context, run *tool.Run, c envelope.Call, listening *listener) envelope.Result {
 	t := &taken{step: step{Step: stepCall, Tool: c.Tool}, raw: slices.Clone(c.Arguments)}
-	r.note(run.ID(), t)
+	r.note(r.recorded(run.Principal().Tenant, run.ID()), t)
 	result := run.Call(tape.With(ctx, listening), c)
 	r.mu.Lock()
 	defer r.mu.Unlock()

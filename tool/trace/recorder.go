@@ -54,7 +54,10 @@ type taken struct {
 	last *taken // of work: the last step that was over before it ended
 }
 
-var errRun = errors.New("trace: the run is not recorded")
+var (
+	errRun    = errors.New("trace: the run is not recorded")
+	errTenant = errors.New("trace: a run of another tenant is recorded under this id")
+)
 
 // NewRecorder returns a recorder. A key of fewer than 16 bytes is an error.
 func NewRecorder(cfg Config) (*Recorder, error) {
@@ -91,7 +94,8 @@ func (r *Recorder) watch(cfg *tool.Config) {
 	cfg.Audit = audit.Tee(cfg.Audit, outcomes{r})
 }
 
-// Run returns the run with a recorder around it. Recording a run again goes on with its trace.
+// Run returns the run with a recorder around it. Recording a run again goes on with its trace; a run of another tenant with
+// the id of one that is recorded is an error.
 func (r *Recorder) Run(run *tool.Run) (*Run, error) {
 	role := run.Role()
 	m := role.Catalog().Manifest(role)
@@ -101,11 +105,16 @@ func (r *Recorder) Run(run *tool.Run) (*Run, error) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.runs[run.ID()] == nil {
-		r.runs[run.ID()] = &recording{
+	rec := r.runs[run.ID()]
+	switch {
+	case rec == nil:
+		rec = &recording{
 			head:    head{Step: stepTrace, Format: format, Run: run.ID(), Principal: run.Principal(), Catalogue: digest(text), Manifest: m},
 			catalog: role.Catalog(),
 		}
+		r.runs[run.ID()] = rec
+	case rec.head.Principal.Tenant != run.Principal().Tenant:
+		return nil, errTenant
 	}
 	return &Run{Run: run, r: r}, nil
 }
@@ -115,9 +124,13 @@ func (r *Recorder) Note(run string, kind NoteKind, text string) error {
 	if kind != Request && kind != Answer {
 		return errors.New("trace: note: is neither a request nor an answer")
 	}
-	if !r.note(run, &taken{step: step{Step: stepNote, Kind: kind, Text: text}}) {
+	r.mu.Lock()
+	rec := r.runs[run]
+	r.mu.Unlock()
+	if rec == nil {
 		return errRun
 	}
+	r.note(rec, &taken{step: step{Step: stepNote, Kind: kind, Text: text}})
 	return nil
 }
 
@@ -128,20 +141,28 @@ func (r *Recorder) Forget(run string) {
 	delete(r.runs, run)
 }
 
-// note appends a step to a run; false where the run is not recorded.
-func (r *Recorder) note(run string, s *taken) bool {
+// recorded is a tenant's run; nil where nobody records it.
+func (r *Recorder) recorded(tenant, run string) *recording {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if rec := r.runs[run]; rec != nil && rec.head.Principal.Tenant == tenant {
+		return rec
+	}
+	return nil
+}
+
+// note appends a step to a recording; to nil it does nothing.
+func (r *Recorder) note(rec *recording, s *taken) {
+	if rec == nil {
+		return
+	}
 	s.At = r.cfg.Now().UTC()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	rec := r.runs[run]
-	if rec == nil {
-		return false
-	}
 	if s.Step == stepCall {
 		s.Case = "call-" + strconv.Itoa(rec.calls()+1)
 	}
 	rec.steps = append(rec.steps, s)
-	return true
 }
 
 func (rec *recording) calls() (n int) {
@@ -166,7 +187,7 @@ func (w watched) Unwrap() approval.Store { return w.Store }
 func (w watched) Decide(ctx context.Context, tenant, id string, d approval.Decision) (approval.Record, error) {
 	rec, err := w.Store.Decide(ctx, tenant, id, d)
 	if err == nil && d.By.Kind != approval.PolicyDecision {
-		w.r.note(rec.Proposal.Run, &taken{step: step{Step: stepDecision, Proposal: id, Approved: d.Approved, By: &d.By, Reason: d.Reason}})
+		w.r.note(w.r.recorded(tenant, rec.Proposal.Run), &taken{step: step{Step: stepDecision, Proposal: id, Approved: d.Approved, By: &d.By, Reason: d.Reason}})
 	}
 	return rec, err
 }
@@ -175,7 +196,7 @@ func (w watched) Decide(ctx context.Context, tenant, id string, d approval.Decis
 func (w watched) Withdraw(ctx context.Context, tenant, id, decision string, by approval.Principal) (approval.Record, error) {
 	rec, err := w.Store.Withdraw(ctx, tenant, id, decision, by)
 	if err == nil {
-		w.r.note(rec.Proposal.Run, &taken{step: step{Step: stepWithdraw, Proposal: id, By: &by}})
+		w.r.note(w.r.recorded(tenant, rec.Proposal.Run), &taken{step: step{Step: stepWithdraw, Proposal: id, By: &by}})
 	}
 	return rec, err
 }
@@ -186,7 +207,7 @@ type outcomes struct{ r *Recorder }
 // Record implements audit.Sink.
 func (o outcomes) Record(_ context.Context, e audit.Event) error {
 	if e.Kind == "finish" {
-		o.r.note(e.Run, &taken{step: step{
+		o.r.note(o.r.recorded(e.Tenant, e.Run), &taken{step: step{
 			Step: stepOutcome, Tool: e.Tool, Operation: e.Operation, Proposal: e.Proposal, State: e.Outcome, Code: e.Code,
 		}})
 	}
@@ -206,6 +227,6 @@ func (r *Run) Call(ctx context.Context, c envelope.Call) envelope.Result {
 
 // Cancel is [tool.Run.Cancel], recorded.
 func (r *Run) Cancel(reason string) {
-	r.r.note(r.ID(), &taken{step: step{Step: stepCancel}})
+	r.r.note(r.r.recorded(r.Principal().Tenant, r.ID()), &taken{step: step{Step: stepCancel}})
 	r.Run.Cancel(reason)
 }

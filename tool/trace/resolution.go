@@ -12,16 +12,13 @@ import (
 
 // Resolved hears an operator.
 func (w works) Resolved(o tape.Operation, by approval.Principal, r idem.Resolution) {
-	if w.recorded(o) == nil {
-		return
-	}
 	s := step{
 		Step: stepResolve, Tool: o.Tool, Operation: o.ID, By: &by, State: string(r.State), Answer: r.Result, Reason: r.Reason, Evidence: r.Evidence,
 	}
 	if r.Failure != nil {
 		s.Code, s.Field = r.Failure.Code, r.Failure.Field
 	}
-	w.r.note(o.Run, &taken{step: s})
+	w.r.note(w.r.recorded(o.Tenant, o.Run), &taken{step: s})
 }
 
 // resolve lets the recorded operator end an operation again.

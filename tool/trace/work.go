@@ -15,22 +15,13 @@ type works struct{ r *Recorder }
 
 // Begin implements tape.Works.
 func (w works) Begin(o tape.Operation) tape.Working {
-	rec := w.recorded(o)
-	t := &taken{step: step{Step: stepWork, Tool: o.Tool, Operation: o.ID, Found: o.State}}
-	if rec == nil || !w.r.note(o.Run, t) {
+	rec := w.r.recorded(o.Tenant, o.Run)
+	if rec == nil {
 		return nil
 	}
+	t := &taken{step: step{Step: stepWork, Tool: o.Tool, Operation: o.ID, Found: o.State}}
+	w.r.note(rec, t)
 	return &working{r: w.r, rec: rec, step: t}
-}
-
-// recorded is the run that an operation is of; nil where nobody records it.
-func (w works) recorded(o tape.Operation) *recording {
-	w.r.mu.Lock()
-	defer w.r.mu.Unlock()
-	if rec := w.r.runs[o.Run]; rec != nil && rec.head.Principal.Tenant == o.Tenant {
-		return rec
-	}
-	return nil
 }
 
 // working hears the exchanges of one work on an operation.
