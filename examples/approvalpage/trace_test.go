@@ -5,7 +5,6 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -82,24 +81,6 @@ func personal(t *testing.T) []redact.Canary {
 	return out
 }
 
-// clock stands where it is put.
-type clock struct {
-	mu sync.Mutex
-	at time.Time
-}
-
-func (c *clock) now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.at
-}
-
-func (c *clock) set(at time.Time) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.at = at
-}
-
 // lines are what the agent says.
 type lines chan string
 
@@ -110,10 +91,9 @@ func (l lines) Write(line []byte) (int, error) {
 }
 
 // staged is a host on the clock, and its run.
-func staged(t *testing.T, c *clock, said lines, wire func([]tool.Definition, *tool.Config) error) (*host, *tool.Run) {
+func staged(t *testing.T, c *recordtest.Clock, said lines, wire func([]tool.Definition, *tool.Config) error) (*host, *tool.Run) {
 	t.Helper()
-	c.set(time.Date(2026, time.March, 2, 9, 0, 0, 0, time.UTC))
-	h, err := newHost(said, setup{now: c.now, wire: wire})
+	h, err := newHost(said, setup{now: c.Now, wire: wire})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, h.close(t.Context())) })
 	run, ok := h.run.(*tool.Run)
@@ -123,15 +103,15 @@ func staged(t *testing.T, c *clock, said lines, wire func([]tool.Definition, *to
 
 func record(t *testing.T) []byte {
 	t.Helper()
-	c, said := &clock{}, make(lines, 100)
-	rec, err := trace.NewRecorder(trace.Config{Canaries: personal(t), Key: bytes.Repeat([]byte{1}, 32), Now: c.now})
+	c, said := recordtest.NewClock(), make(lines, 100)
+	rec, err := trace.NewRecorder(trace.Config{Canaries: personal(t), Key: bytes.Repeat([]byte{1}, 32), Now: c.Now})
 	require.NoError(t, err)
 	h, run := staged(t, c, said, func(_ []tool.Definition, cfg *tool.Config) error { rec.Wire(cfg); return nil })
 	h.run, err = rec.Run(run)
 	require.NoError(t, err)
 	decide := func(by approval.Principal, approved bool, summary, reason string) {
 		t.Helper()
-		c.set(c.now().Add(time.Minute))
+		c.Set(c.Now().Add(time.Minute))
 		waiting, _, err := h.approvals.Pending(t.Context(), tenant, approval.Page{})
 		require.NoError(t, err)
 		i := slices.IndexFunc(waiting, func(r approval.Record) bool { return strings.HasPrefix(r.Proposal.Summary, summary) })
@@ -177,8 +157,8 @@ func replayed(t *testing.T, file []byte, definitions func([]tool.Definition)) *t
 	t.Helper()
 	recorded, err := trace.Load(bytes.NewReader(file))
 	require.NoError(t, err)
-	c := &clock{}
-	p := trace.NewPlayer(recorded, trace.PlayerConfig{At: c.set})
+	c := recordtest.NewClock()
+	p := trace.NewPlayer(recorded, trace.PlayerConfig{At: c.Set})
 	h, run := staged(t, c, make(lines, 100), func(defs []tool.Definition, cfg *tool.Config) error {
 		definitions(defs)
 		return p.Wire(cfg)

@@ -7,6 +7,7 @@ import (
 	"encoding/json/jsontext"
 	"os"
 	"strconv"
+	"sync"
 	"testing"
 	"time"
 
@@ -24,21 +25,37 @@ import (
 // file is where an example keeps its run.
 const file = "testdata/run.trace.jsonl"
 
-// clock stands where it is put.
-type clock struct{ at time.Time }
+// Clock stands where it is put. Make it with [NewClock]; safe for concurrent use.
+type Clock struct {
+	mu sync.Mutex
+	at time.Time
+}
 
-func (c *clock) now() time.Time { return c.at }
+// NewClock returns a clock that stands at nine in the morning of 2 March 2026.
+func NewClock() *Clock { return &Clock{at: time.Date(2026, time.March, 2, 9, 0, 0, 0, time.UTC)} }
 
-func newClock() *clock { return &clock{time.Date(2026, time.March, 2, 9, 0, 0, 0, time.UTC)} }
+// Now returns the time.
+func (c *Clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.at
+}
+
+// Set puts the clock.
+func (c *Clock) Set(at time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.at = at
+}
 
 // stage is the catalogue before stores in memory, and a run of a role with the tools.
-func stage(t *testing.T, c *clock, catalog *tool.Catalog, tools []string, wire func(*tool.Config) error) (*tool.Dispatcher, *tool.Run) {
+func stage(t *testing.T, c *Clock, catalog *tool.Catalog, tools []string, wire func(*tool.Config) error) (*tool.Dispatcher, *tool.Run) {
 	t.Helper()
 	digester, err := redact.NewDigester(redact.Key{ID: "test", Secret: bytes.Repeat([]byte{7}, 32)})
 	require.NoError(t, err)
 	cfg := tool.Config{
-		Policy: approval.Everything(approval.Requirement{Level: approval.One, Role: "lead"}), Approvals: approval.NewMemory(c.now), Authority: approval.ByRole{},
-		Ledger: idem.NewMemory(c.now), Digester: digester, Audit: &audit.Recorder{}, Now: c.now,
+		Policy: approval.Everything(approval.Requirement{Level: approval.One, Role: "lead"}), Approvals: approval.NewMemory(c.Now), Authority: approval.ByRole{},
+		Ledger: idem.NewMemory(c.Now), Digester: digester, Audit: &audit.Recorder{}, Now: c.Now,
 	}
 	require.NoError(t, wire(&cfg))
 	d, err := tool.NewDispatcher(catalog, cfg)
@@ -48,7 +65,7 @@ func stage(t *testing.T, c *clock, catalog *tool.Catalog, tools []string, wire f
 	require.NoError(t, err)
 	run, err := d.Start(tool.RunConfig{
 		Principal: approval.Principal{Kind: approval.Service, Tenant: "acme", Subject: "agent"}, Role: role,
-		Budget: tool.Budget{Calls: 50}, Deadline: c.at.Add(time.Hour),
+		Budget: tool.Budget{Calls: 50}, Deadline: c.Now().Add(time.Hour),
 	})
 	require.NoError(t, err)
 	return d, run
@@ -57,15 +74,15 @@ func stage(t *testing.T, c *clock, catalog *tool.Catalog, tools []string, wire f
 // Record makes calls of the tools, one a second, and returns the recording.
 func Record(t *testing.T, catalog *tool.Catalog, tools []string, calls func(call func(name, arguments string) envelope.Result)) []byte {
 	t.Helper()
-	c := newClock()
-	rec, err := trace.NewRecorder(trace.Config{Key: bytes.Repeat([]byte{1}, 32), Now: c.now})
+	c := NewClock()
+	rec, err := trace.NewRecorder(trace.Config{Key: bytes.Repeat([]byte{1}, 32), Now: c.Now})
 	require.NoError(t, err)
 	_, plain := stage(t, c, catalog, tools, func(cfg *tool.Config) error { rec.Wire(cfg); return nil })
 	run, err := rec.Run(plain)
 	require.NoError(t, err)
 	calls(func(name, arguments string) envelope.Result {
-		c.at = c.at.Add(time.Second)
-		return run.Call(t.Context(), envelope.Call{ID: "call-" + strconv.Itoa(c.at.Second()), Tool: name, Arguments: jsontext.Value(arguments)})
+		c.Set(c.Now().Add(time.Second))
+		return run.Call(t.Context(), envelope.Call{ID: "call-" + strconv.Itoa(c.Now().Second()), Tool: name, Arguments: jsontext.Value(arguments)})
 	})
 	var saved bytes.Buffer
 	require.NoError(t, rec.Save(&saved, run.ID()))
@@ -95,8 +112,8 @@ func Replay(t *testing.T, recording []byte, catalog *tool.Catalog, tools []strin
 	t.Helper()
 	recorded, err := trace.Load(bytes.NewReader(recording))
 	require.NoError(t, err)
-	c := newClock()
-	p := trace.NewPlayer(recorded, trace.PlayerConfig{At: func(at time.Time) { c.at = at }})
+	c := NewClock()
+	p := trace.NewPlayer(recorded, trace.PlayerConfig{At: c.Set})
 	d, run := stage(t, c, catalog, tools, p.Wire)
 	report, err := p.Play(t.Context(), d, run)
 	require.NoError(t, err)
