@@ -20,6 +20,8 @@ type Exchange struct {
 	Failure      *Failure
 	Sent         bool                  // bytes may have left
 	Fits         func(doc []byte) bool // whether a document could stand for the answer; nil: nobody knows
+	// Declared cuts the field of a failure back to what question and answer declare; nil: they declare nothing.
+	Declared func(field string) string
 }
 
 // Failure is why there was no answer.
@@ -27,7 +29,7 @@ type Failure struct {
 	Known string        // the text of one of the adapter's declared errors
 	Proof uint8         // an envelope.Proof
 	Code  string        // an envelope.Code; empty: an error that says nothing
-	Field string        // declared
+	Field string        // as it was told: it may name what a sender chose
 	Rule  string        // of package upstream
 	Wait  time.Duration // asked for
 	// Status and Exit are the upstream's, Receipt the provider's.

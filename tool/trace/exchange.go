@@ -23,7 +23,7 @@ func Do[Q, A any](ctx context.Context, operation string, q Q, ask func(ctx conte
 	if t == nil {
 		return ask(ctx)
 	}
-	e := tape.Exchange{Operation: operation}
+	e := tape.Exchange{Operation: operation, Declared: declaredIn[Q, A]}
 	e.AskedHidden, _ = hiddenIn[Q]()
 	var err error
 	if e.Asked, err = json.Marshal(q, json.Deterministic(true)); err != nil {
@@ -55,6 +55,17 @@ func hiddenIn[T any]() (hidden []string, fits func([]byte) bool) {
 		return everything(), nil
 	}
 	return s.Hidden(), func(doc []byte) bool { return s.Check(doc, validate.Limits{}) == nil }
+}
+
+// declaredIn cuts a field back to what the types declare.
+func declaredIn[Q, A any](field string) (declared string) {
+	if s, err := validate.For[Q](); err == nil {
+		declared = s.Declared(field)
+	}
+	if s, err := validate.For[A](); err == nil {
+		declared = max(declared, s.Declared(field)) // both begin the field
+	}
+	return declared
 }
 
 func failureOf(err error, known []error) *tape.Failure {
@@ -138,7 +149,7 @@ func rebuilt(f *tape.Failure, known []error) error {
 func ofTape(e tape.Exchange) exchange {
 	out := exchange{
 		Operation: e.Operation, Asked: e.Asked, AskedHidden: e.AskedHidden, Answer: e.Answer, AnswerHidden: e.AnswerHidden, Sent: e.Sent,
-		fits: e.Fits,
+		fits: e.Fits, declared: e.Declared,
 	}
 	if f := e.Failure; f != nil {
 		out.Failure = &failure{f.Known, f.Proof, f.Code, f.Field, f.Rule, f.Wait.Milliseconds(), f.Status, f.Exit, f.Receipt, f.NotFound, f.TimedOut}

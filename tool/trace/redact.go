@@ -21,14 +21,14 @@ func (s *saving) step(t *taken) (step, bool) {
 		if schemas, known := s.catalog.Schemas(t.Tool); known {
 			ok = s.answer(t, &out, schemas)
 		}
-		out.Evidence = s.standIns.of(t.Evidence)
+		out.Evidence, out.Field = s.standIns.anyhow(t.Evidence), s.field(t, t.Field, nil)
 	}
 	if t.By != nil {
 		by := s.person(*t.By)
 		out.By = &by
 	}
 	if t.Reason != "" {
-		out.Reason = s.standIns.of(t.Reason)
+		out.Reason = s.standIns.anyhow(t.Reason)
 	}
 	return out, ok
 }
@@ -36,7 +36,7 @@ func (s *saving) step(t *taken) (step, bool) {
 func (s *saving) call(t *taken, out *step) bool {
 	schemas, known := s.catalog.Schemas(t.Tool)
 	if !known { // the name is the sender's
-		out.Tool, out.Arguments = s.standIns.of(t.Tool), jsontext.Value(`{}`)
+		out.Tool, out.Arguments = s.standIns.anyhow(t.Tool), jsontext.Value(`{}`)
 		return true
 	}
 	s.arguments(t, out, schemas)
@@ -87,12 +87,23 @@ func (s *saving) exchange(t *taken, e exchange) (exchange, bool) {
 			s.faults[t] = place(e.Operation, s.fault)
 		}
 	}
-	if e.Failure != nil && e.Failure.Receipt != "" {
+	if e.Failure != nil {
 		f := *e.Failure
-		f.Receipt = s.standIns.of(f.Receipt)
+		f.Receipt, f.Field = s.standIns.anyhow(f.Receipt), s.field(t, f.Field, e.declared)
 		e.Failure = &f
 	}
 	return e, ok
+}
+
+// field is what of the field of an error is declared, by the tool or else: the rest is somebody's word.
+func (s *saving) field(t *taken, field string, declared func(string) string) (out string) {
+	if declared != nil {
+		out = declared(field)
+	}
+	if schemas, known := s.catalog.Schemas(t.Tool); known {
+		out = max(out, schemas.Input.Declared(field), schemas.Output.Declared(field)) // all begin the field
+	}
+	return out
 }
 
 // fitting returns the redacted document, where stand-ins stand in it, and whether it passes.

@@ -14,8 +14,8 @@ import (
 	"github.com/toolcontract/toolcontract/redact"
 )
 
-// standIns replaces values by others of the same form: each letter by a letter of its case, each digit by a digit, all
-// else as it is. The same value has the same stand-in, and another value another one where its form has enough of them.
+// standIns replaces values by others of the same form: each letter by a letter of its case, each digit by a digit, another
+// sign of the text by an x, punctuation and spaces as they are. The same value has the same stand-in, and another value another one where its form has enough of them.
 type standIns struct {
 	key    []byte
 	tries  map[string]int    // of the values that are hidden: which way of replacing is used
@@ -74,6 +74,14 @@ func (s *standIns) next(value string) bool {
 	}
 	s.tries[value]++
 	return true
+}
+
+// anyhow is a stand-in where no schema says what may stand: one that gives nothing away.
+func (s *standIns) anyhow(value string) string {
+	if of := s.of(value); s.conceals(value, of) {
+		return of
+	}
+	return s.replaced(value, value, 26, true)
 }
 
 // begin forgets the stand-ins that were given: ways have changed. Those of subjects stay.
@@ -150,7 +158,7 @@ func (s *standIns) conceals(value, standIn string) bool {
 		return true // a subject's that has another form
 	}
 	for i, r := range []rune(value) {
-		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+		if says(r) {
 			signs++
 			if is[i] != r {
 				gone++
@@ -187,8 +195,12 @@ func (s *standIns) replaced(seed, part string, alphabet uint32, letters bool) st
 			b.WriteByte('1' + another(r-'1', 9, next))
 		case r >= '0' && r <= '9':
 			b.WriteByte('0' + another(r-'0', 10, next))
-		case !letters || !unicode.IsLetter(r):
+		case unicode.IsNumber(r):
+			b.WriteByte('0' + another(r-'0', 10, next))
+		case !letters && unicode.IsLetter(r) || !says(r):
 			b.WriteRune(r)
+		case !unicode.IsLetter(r):
+			b.WriteByte('x')
 		case unicode.IsUpper(r):
 			b.WriteByte('A' + another(r-'A', alphabet, next))
 		default:
@@ -197,6 +209,12 @@ func (s *standIns) replaced(seed, part string, alphabet uint32, letters bool) st
 		first = r < '0' || r > '9'
 	}
 	return b.String()
+}
+
+// says reports whether a sign tells something: a letter, a number, a symbol or a mark of any script, not what stands
+// between words.
+func says(r rune) bool {
+	return unicode.IsLetter(r) || unicode.IsNumber(r) || r >= utf8.RuneSelf && !unicode.IsPunct(r) && !unicode.IsSpace(r)
 }
 
 // another returns a number below the bound that is not n.

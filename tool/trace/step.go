@@ -85,8 +85,9 @@ type exchange struct {
 	Sent         bool           `json:"sent,omitzero"`
 	After        int            `json:"after,omitzero"` // of work: how many of the next steps were over before it was answered
 
-	fits  func(doc []byte) bool // whether a document could stand for the answer
-	since *taken                // of work: the last of those steps
+	fits     func(doc []byte) bool     // whether a document could stand for the answer
+	declared func(field string) string // what its types declare of the field of a failure
+	since    *taken                    // of work: the last of those steps
 }
 
 type failure struct {

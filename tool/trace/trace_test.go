@@ -207,7 +207,7 @@ func TestDoRebuildsWhatAnErrorProved(t *testing.T) {
 				return []tool.Definition{tool.Tool[struct{}, struct{}]{
 					Spec: tool.Spec{Name: "ask", Version: 1, Description: "Ask.", Timeout: 5 * time.Second},
 					Handle: func(ctx context.Context, _ tool.Caller, _ struct{}) (struct{}, error) {
-						_, got = trace.Do(ctx, "other.system", struct{}{}, func(context.Context) (struct{}, error) { return struct{}{}, row.err }, errRegistry)
+						_, got = trace.Do(ctx, "other.system", patientIn{PatientID: "pat_4711"}, func(context.Context) (struct{}, error) { return struct{}{}, row.err }, errRegistry)
 						return struct{}{}, got
 					},
 				}}

@@ -16,7 +16,7 @@ var everything = []string{"*"} //nolint:gochecknoglobals // a constant
 
 // taped asks under the eyes of a recorder, or lets the recording answer.
 func (c *Client[Q, A]) taped(ctx context.Context, t tape.Tape, by Caller, q Q) (accepted[A], error) {
-	e := tape.Exchange{Operation: c.op.Name, AskedHidden: hiddenOf[Q]()}
+	e := tape.Exchange{Operation: c.op.Name, AskedHidden: hiddenOf[Q](), Declared: c.declared}
 	var err error
 	if e.Asked, err = json.Marshal(q, json.Deterministic(true)); err != nil {
 		e.Asked, e.AskedHidden = nil, everything
@@ -38,6 +38,19 @@ func (c *Client[Q, A]) taped(ctx context.Context, t tape.Tape, by Caller, q Q) (
 	}
 	t.Keep(e)
 	return a, nil
+}
+
+// declared cuts the field of a failure back to what the question and the answer's forms declare.
+func (c *Client[Q, A]) declared(field string) (declared string) {
+	if s, err := validate.For[Q](); err == nil {
+		declared = s.Declared(field)
+	}
+	for _, form := range c.contract.forms {
+		if d := form.schema.Declared(field); len(d) > len(declared) {
+			declared = d
+		}
+	}
+	return declared
 }
 
 // hiddenOf names the places of a type that a recording must not keep; everything where the type is no contract.
