@@ -51,6 +51,7 @@ type File struct {
 	writing    bool
 	idle       *sync.Cond // writing has become false
 	broken     error
+	closing    bool // no more events are taken
 	closed     bool
 }
 
@@ -265,7 +266,7 @@ func (f *File) Record(ctx context.Context, e Event) error {
 func (f *File) accept(event []byte) (*batch, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.closed {
+	if f.closing {
 		return nil, fmt.Errorf("%w: %w", ErrBroken, os.ErrClosed)
 	}
 	if f.broken != nil {
@@ -346,17 +347,19 @@ func (f *File) Head() Head {
 // PublicKey returns the key that the file's heads are verified with, as the file's header and [Summary] spell it.
 func (f *File) PublicKey() string { return f.public }
 
-// Close waits for the events that were accepted and closes the file; later events are refused with [ErrBroken].
+// Close waits for the events that were accepted and closes the file; later events are refused with [ErrBroken]. To close it
+// again does nothing, but for the waiting.
 func (f *File) Close() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	f.closing = true
+	for f.writing {
+		f.idle.Wait()
+	}
 	if f.closed {
 		return nil
 	}
 	f.closed = true
-	for f.writing {
-		f.idle.Wait()
-	}
 	return f.f.Close()
 }
 

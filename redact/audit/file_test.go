@@ -10,9 +10,12 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/toolcontract/toolcontract/redact"
@@ -152,6 +155,46 @@ func TestFileRefusesAfterClose(t *testing.T) {
 	err := f.Record(t.Context(), event(0))
 	require.ErrorIs(t, err, audit.ErrBroken)
 	require.ErrorIs(t, err, os.ErrClosed)
+}
+
+// held waits in Sync until it is released, and knows whether it was closed.
+type held struct {
+	audit.Disk
+	release chan struct{}
+	closed  atomic.Bool
+}
+
+func (d *held) Sync() error {
+	<-d.release
+	return d.Disk.Sync()
+}
+
+func (d *held) Close() error {
+	d.closed.Store(true)
+	return d.Disk.Close()
+}
+
+// Whoever closes the file may open it again, though somebody else closed it first and waits still.
+func TestFileIsClosedWhenCloseReturns(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "audit.log")
+	synctest.Test(t, func(t *testing.T) {
+		f := openFile(t, path)
+		disk := &held{release: make(chan struct{})}
+		f.Tap(func(d audit.Disk) audit.Disk { disk.Disk = d; return disk })
+		var all sync.WaitGroup
+		all.Go(func() { assert.NoError(t, f.Record(t.Context(), event(0))) })
+		synctest.Wait()
+		for range 2 {
+			all.Go(func() {
+				assert.NoError(t, f.Close())
+				assert.True(t, disk.closed.Load())
+			})
+			synctest.Wait()
+		}
+		close(disk.release)
+		all.Wait()
+	})
 }
 
 func TestFileThatFailedIsBroken(t *testing.T) {
