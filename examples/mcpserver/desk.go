@@ -9,6 +9,8 @@ import (
 	"time"
 
 	_ "modernc.org/sqlite" // the driver
+
+	"github.com/toolcontract/toolcontract/tool/trace"
 )
 
 // desk is the system that the tools change: records with versions, and what each request did, by its key. It is a system of its
@@ -59,13 +61,27 @@ func openDesk(ctx context.Context, path string) (*desk, error) {
 
 func (d *desk) close() error { return d.db.Close() }
 
+type (
+	question struct {
+		Kind string `json:"kind" redact:"trusted"`
+		ID   string `json:"id"`
+	}
+	record struct {
+		Text    string `json:"text" redact:"personal"`
+		Version int64  `json:"version"`
+	}
+)
+
 // read returns a record's text and version.
 func (d *desk) read(ctx context.Context, tenant, kind, id string) (text string, version int64, err error) {
-	err = d.db.QueryRowContext(ctx, `SELECT text, version FROM records WHERE tenant = ? AND kind = ? AND id = ?`, tenant, kind, id).Scan(&text, &version)
-	if errors.Is(err, sql.ErrNoRows) {
-		return "", 0, errNoRecord
-	}
-	return text, version, err
+	r, err := trace.Do(ctx, "desk.read", question{kind, id}, func(ctx context.Context) (r record, err error) {
+		err = d.db.QueryRowContext(ctx, `SELECT text, version FROM records WHERE tenant = ? AND kind = ? AND id = ?`, tenant, kind, id).Scan(&r.Text, &r.Version)
+		if errors.Is(err, sql.ErrNoRows) {
+			return record{}, errNoRecord
+		}
+		return r, err
+	}, errNoRecord)
+	return r.Text, r.Version, err
 }
 
 // change carries an edit out, or refuses it finally with errStale or errNoRecord. After any other error nobody knows.

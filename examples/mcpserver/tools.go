@@ -69,11 +69,7 @@ func (d *desk) catalogue() (*tool.Catalog, error) {
 				return parcelOut{in.ParcelID, version, to}, failure(err, "parcel_id")
 			},
 		},
-		write[addressIn]{
-			desk: d, kind: "customer", field: "customer_id", class: tool.Reversible, summary: "Change the address of customer ",
-			spec: spec("address_change", "Change an address", "Replace a customer's address."),
-			plan: func(in addressIn) plan { return plan{in.CustomerID, in.Address} },
-		}.definition(),
+		d.addressChange(),
 		write[noteIn]{
 			desk: d, kind: "note", field: "customer_id", class: tool.Reversible, summary: "Change the note on customer ",
 			spec: spec("customer_note", "Write a note", "Replace the desk's own note on a customer."),
@@ -85,6 +81,14 @@ func (d *desk) catalogue() (*tool.Catalog, error) {
 			plan: func(in rerouteIn) plan { return plan{in.ParcelID, in.Destination} },
 		}.definition(),
 	)
+}
+
+func (d *desk) addressChange() tool.Definition {
+	return write[addressIn]{
+		desk: d, kind: "customer", field: "customer_id", class: tool.Reversible, summary: "Change the address of customer ",
+		spec: spec("address_change", "Change an address", "Replace a customer's address."),
+		plan: func(in addressIn) plan { return plan{in.CustomerID, in.Address} },
+	}.definition()
 }
 
 func (d *desk) getCustomer() tool.Tool[customerIn, customerOut] {

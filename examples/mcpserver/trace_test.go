@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json/v2"
 	"path/filepath"
 	"testing"
 
@@ -13,7 +14,9 @@ import (
 	"github.com/toolcontract/toolcontract/tool/trace"
 )
 
-func recorded() []string { return []string{"get_customer_v1", "get_parcel_v1"} }
+func recorded() []string {
+	return []string{"get_customer_v1", "get_parcel_v1", "preview_address_change_v1", "commit_address_change_v1"}
+}
 
 // openedDesk is a desk with a database of its own.
 func openedDesk(t *testing.T) *desk {
@@ -31,9 +34,8 @@ func desks(t *testing.T) *tool.Catalog {
 	return catalog
 }
 
-// The reads are recorded, at the run: package mcptool makes runs of the dispatcher itself, so that a recorder has no place behind the
-// protocol. The writes are not: a proposal's target is free text, which a recording replaces everywhere, and no stand-in for
-// "cus_1842" is one of the input's pattern, so that the call of the preview would be saved without its arguments.
+// The calls are recorded at the run: package mcptool makes runs of the dispatcher itself, so that a recorder has no place behind
+// the protocol. A replay asks no database: what the desk reads is in the recording.
 func TestRecordedRunReplays(t *testing.T) {
 	t.Parallel()
 	file := recordtest.Record(t, desks(t), recorded(), func(call func(name, arguments string) envelope.Result) {
@@ -41,12 +43,20 @@ func TestRecordedRunReplays(t *testing.T) {
 		require.NoError(t, call("get_parcel_v1", `{"parcel_id":"par_77"}`).Err())
 		require.Equal(t, envelope.NotFound, call("get_parcel_v1", `{"parcel_id":"par_78"}`).Error.Code)
 		require.Equal(t, envelope.InvalidArgument, call("get_customer_v1", `{"customer_id":"1842"}`).Error.Code)
+		proposed := call("preview_address_change_v1", `{"customer_id":"cus_1842","address":"4 Harbour Row, Lübeck"}`)
+		require.NoError(t, proposed.Err())
+		var p struct {
+			ProposalID string `json:"proposal_id"`
+		}
+		require.NoError(t, json.Unmarshal(proposed.Data, &p))
+		require.Equal(t, envelope.ApprovalPending, call("commit_address_change_v1", `{"proposal_id":"`+p.ProposalID+`"}`).Error.Code)
 	})
+	require.NotContains(t, string(file), "left_out")
 	recordtest.Keep(t, file)
 	for _, recording := range [][]byte{file, recordtest.Kept(t)} {
 		report := recordtest.Replay(t, recording, desks(t), recorded())
 		require.NoError(t, report.Err())
-		require.Equal(t, 4, report.Count(trace.Same))
+		require.Equal(t, 6, report.Count(trace.Same))
 	}
 }
 
@@ -57,12 +67,14 @@ func TestRecordedRunOfAnOldVersionIsRefused(t *testing.T) {
 		ParcelID string `json:"parcel_id" jsonschema:"maxLength=6" redact:"trusted"`
 		Status   string `json:"status" jsonschema:"enum=stored,enum=sent"`
 	}
-	catalog, err := tool.NewCatalog(openedDesk(t).getCustomer(), tool.Tool[parcelIn, newParcel]{
+	d := openedDesk(t)
+	catalog, err := tool.NewCatalog(d.getCustomer(), tool.Tool[parcelIn, newParcel]{
 		Spec: spec("get_parcel", "Read a parcel", "Read where a parcel goes."),
-		Handle: func(context.Context, tool.Caller, parcelIn) (newParcel, error) {
-			return newParcel{}, envelope.New(envelope.NotFound).At("parcel_id")
+		Handle: func(ctx context.Context, by tool.Caller, in parcelIn) (newParcel, error) {
+			_, _, err := d.read(ctx, by.Principal.Tenant, "parcel", in.ParcelID)
+			return newParcel{}, failure(err, "parcel_id")
 		},
-	})
+	}, d.addressChange())
 	require.NoError(t, err)
 	recordtest.Refused(t, recordtest.Replay(t, recordtest.Kept(t), catalog, recorded()), 1)
 }
