@@ -16,20 +16,24 @@ import (
 	"github.com/toolcontract/toolcontract/tool/trace"
 )
 
-// The story's run, recorded, replays without billing, and so does the one that is kept in testdata: the references in
-// them are other ones each time.
+// The run that is kept in testdata replays without billing, and so does the story's, recorded now: the references in them
+// are other ones each time.
 func TestRecordedRunReplays(t *testing.T) {
 	t.Parallel()
-	var file bytes.Buffer
-	record(t, &file)
-	recordtest.Keep(t, file.Bytes())
-	for _, recorded := range [][]byte{file.Bytes(), recordtest.Kept(t)} {
+	replays := func(recorded []byte) {
 		h, report := replayed(t, recorded, nil)
 		require.NoError(t, report.Err())
 		require.Equal(t, len(report.Calls), report.Count(trace.Same))
 		asked, _ := h.billing.seen()
 		require.Empty(t, asked, "billing is not asked in a replay")
 	}
+	if !recordtest.Updating() {
+		replays(recordtest.Kept(t)) // first: of a contract that is broken it tells more than the story does
+	}
+	var file bytes.Buffer
+	record(t, &file)
+	recordtest.Keep(t, file.Bytes())
+	replays(file.Bytes())
 }
 
 // A field more in the answer breaks every reader of the closed contract, unless it is a new version.

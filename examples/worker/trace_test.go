@@ -80,6 +80,28 @@ func TestRecordedRunOfAnOldVersionIsRefused(t *testing.T) {
 	require.Empty(t, b.requests)
 }
 
+// Another name in the answer breaks every reader of the closed contract too: the report says which it was, and nothing else.
+func TestAnotherNameInTheAnswerIsRefused(t *testing.T) {
+	t.Parallel()
+	type renamed struct {
+		tool.Evidence
+		Reference string `json:"reference" jsonschema:"pattern=^bank_[0-9]+$"`
+	}
+	b := newBank()
+	was := transferTool(clientOf(b, 0))
+	report := replayed(t, recordtest.Kept(t), tool.Write[transfer, transfer, renamed]{
+		Spec: was.Spec, Class: was.Class, Contract: was.Contract, DedupFor: was.DedupFor, Queued: was.Queued, Unversioned: was.Unversioned,
+		Lifetime: was.Lifetime, Preview: was.Preview,
+		Commit: func(ctx context.Context, cmd tool.Approved[transfer]) (renamed, error) {
+			out, err := was.Commit(ctx, cmd)
+			return renamed{out.Evidence, out.BankReference}, err
+		},
+	})
+	recordtest.Refused(t, report, 2) // the commits that were answered
+	require.ErrorContains(t, report.Err(), `UNKNOWN_FIELD at "bank_reference"`)
+	require.Empty(t, b.requests)
+}
+
 // short is the line to the bank without a network. It loses the answer to the request of one number.
 type short struct {
 	bank *bank

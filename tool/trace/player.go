@@ -195,16 +195,21 @@ func (r *replay) proposal(s step) (string, bool) {
 	return r.match.now(s.Proposal), !lost
 }
 
-// outcomes compares what the operations came to, in the order in which they first came to something.
+// outcomes compares what the operations came to, in the order in which they first came to something. One that is lost is
+// passed over, as it was and as it is.
 func (r *replay) outcomes(ctx context.Context) {
 	was, now := &histories{}, &histories{}
+	lost := map[string]bool{} // by their present ids
+	for id := range r.lost {
+		lost[r.match.now(id)] = true
+	}
 	for _, s := range r.player.trace.steps {
-		if _, lost := r.lost[s.Operation]; s.Step == stepOutcome && !lost {
-			was.add(r.match.now(s.Operation), s)
+		if op := r.match.now(s.Operation); s.Step == stepOutcome && !lost[op] {
+			was.add(op, s)
 		}
 	}
 	for _, t := range r.player.recorder.stepsOf(r.run.ID()) {
-		if t.Step == stepOutcome {
+		if t.Step == stepOutcome && !lost[t.Operation] {
 			now.add(t.Operation, t.step)
 		}
 	}

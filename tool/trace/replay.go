@@ -11,6 +11,7 @@ import (
 
 	"github.com/toolcontract/toolcontract/envelope"
 	"github.com/toolcontract/toolcontract/tool"
+	"github.com/toolcontract/toolcontract/validate"
 )
 
 // replay is one playing of a trace.
@@ -42,11 +43,11 @@ func (r *replay) call(ctx context.Context, s step) error {
 	raw = r.match.inDocument(raw)
 	c := envelope.Call{Tool: s.Tool, Arguments: raw}
 	if s.LeftOut {
-		r.passOver(s, LeftOut, "the arguments were not saved")
+		r.passOver(ctx, s, LeftOut, "the arguments were not saved")
 		return nil
 	}
 	if on, ok := r.restsOn(raw); ok {
-		r.passOver(s, on.as, "it rests on "+on.call)
+		r.passOver(ctx, s, on.as, "it rests on "+on.call)
 		return nil
 	}
 	old := r.old(s, raw)
@@ -62,13 +63,13 @@ func (r *replay) call(ctx context.Context, s step) error {
 		}
 		old += "; and the migration does not take it"
 	}
-	r.passOver(s, OldVersion, old)
+	r.passOver(ctx, s, OldVersion, old)
 	return nil
 }
 
 // passOver does not make a call, nor what rests on it.
-func (r *replay) passOver(s step, as As, why string) {
-	r.losing(s, as)
+func (r *replay) passOver(ctx context.Context, s step, as As, why string) {
+	r.losing(ctx, s, as)
 	r.report.add(Replayed{Case: s.Case, Tool: s.Tool, As: as, Why: why})
 }
 
@@ -92,9 +93,25 @@ func (r *replay) old(s step, raw []byte) string {
 		return ""
 	}
 	if e, ok := errors.AsType[*envelope.Error](schemas.Output.Check(s.Answer, schemas.OutputLimits)); ok {
-		return fmt.Sprintf("the answer is no longer of the contract: %s at %q", e.Code, schemas.Output.Declared(e.Field))
+		return fmt.Sprintf("the answer is no longer of the contract: %s at %q", e.Code, broken(schemas.Output, e, s.Hidden))
 	}
 	return ""
+}
+
+// broken is the place where a recorded document is not of the present schema. A member that is not declared any more is one
+// that the recorded schema declared, and has its name, unless it stands among the keys of a map: these were the sender's.
+func broken(now *validate.Schema, e *envelope.Error, hidden []string) string {
+	at := now.Declared(e.Field)
+	name := strings.TrimPrefix(strings.TrimPrefix(e.Field, at), ".")
+	if e.Code != envelope.UnknownField || name == "" || strings.ContainsAny(name, ".[{") {
+		return at
+	}
+	for _, path := range hidden {
+		if path == "*" || path == plain(at)+"{}" {
+			return at
+		}
+	}
+	return envelope.Member(at, name)
 }
 
 // looked reports whether the recorded boundary had read the arguments.
@@ -116,25 +133,34 @@ func (r *replay) restsOn(raw []byte) (on absent, ok bool) {
 	return on, ok
 }
 
-// losing notes the ids that a call which is not made again had made.
-func (r *replay) losing(s step, as As) {
+// losing notes the ids that a call which is not made again had made. What an earlier one made, and is over, is not lost.
+func (r *replay) losing(ctx context.Context, s step, as As) {
 	of := absent{s.Case, as}
+	lose := func(id string) {
+		if id == "" || r.stands(ctx, id) {
+			return
+		}
+		if r.lost[id] = of; kindOf(id) == "p" {
+			r.lost[r.match.operationOf(id)] = of
+		}
+	}
 	_, _ = rewrite(s.Answer, listed(nil), func(l leaf) jsontext.Value { // an answer is a document
 		if id := text(l.value); idForm.MatchString(id) {
-			r.lost[id] = of
+			lose(id)
 		}
 		return l.value
 	})
-	for _, id := range []string{s.Operation, s.Proposal} {
-		if id != "" {
-			r.lost[id] = of
-		}
+	lose(s.Operation)
+	lose(s.Proposal)
+}
+
+// stands reports whether a call that was made again made an operation, or the operation of a proposal, which nothing
+// changes any more.
+func (r *replay) stands(ctx context.Context, id string) bool {
+	if kindOf(id) == "p" {
+		id = r.match.operationOf(id)
 	}
-	for id := range r.lost {
-		if strings.HasPrefix(id, "p_") {
-			r.lost[r.match.operationOf(id)] = r.lost[id]
-		}
-	}
+	return r.operation(ctx, r.match.now(id)).State.Terminal()
 }
 
 // made makes a call with the step's exchanges in the place of the other systems.

@@ -89,10 +89,13 @@ func Record(t *testing.T, catalog *tool.Catalog, tools []string, calls func(call
 	return saved.Bytes()
 }
 
+// Updating reports whether TOOLCONTRACT_UPDATE is set: then kept runs are made anew, and not held to.
+func Updating() bool { return os.Getenv("TOOLCONTRACT_UPDATE") != "" }
+
 // Keep rewrites the run that the example keeps, where TOOLCONTRACT_UPDATE is set.
 func Keep(t *testing.T, recording []byte) {
 	t.Helper()
-	if os.Getenv("TOOLCONTRACT_UPDATE") == "" {
+	if !Updating() {
 		return
 	}
 	require.Empty(t, os.Getenv("CI"), "golden files are compared in CI, never rewritten")
