@@ -46,5 +46,9 @@
 // after another; one that began and ended in the middle of a worker's work is made there, as long as the lease of the
 // operation lasts on the host's clock.
 // What an adapter asks by its own client, neither through validate/upstream nor through Do, is out of the trace's sight in
-// a replay too: it is asked. A trace of a host's own catalogue says nothing of the model's next run.
+// a replay too: it is asked; so is what a handler asks under a context that is not the one it was given. The order of the
+// exchanges of one call is not compared. A value of fewer than six characters is replaced where a schema hides it, and not
+// elsewhere; within other texts than notes subjects alone are looked for, so what an adapter builds from a hidden value and
+// calls trusted stays. A call that was left out takes nothing of a budget. A lock of the host's own that a worker waited for
+// while a call held it is not seen, and may cost a replay the tool's Timeout. A trace of a host's own catalogue says nothing of the model's next run.
 package trace
