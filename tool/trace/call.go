@@ -5,6 +5,7 @@ import (
 	"encoding/json/jsontext"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/toolcontract/toolcontract/envelope"
 	"github.com/toolcontract/toolcontract/internal/tape"
@@ -20,7 +21,13 @@ func (r *Recorder) call(ctx context.Context, run *tool.Run, c envelope.Call, lis
 	defer r.mu.Unlock()
 	t.result(run, result)
 	t.Upstream, t.done = listening.heard(), true
+	t.took(r.cfg.Now())
 	return result
+}
+
+// took notes that the step went on until then, on the recorder's clock.
+func (s *step) took(until time.Time) {
+	s.TookMS = max(0, (until.Sub(s.At) + time.Millisecond - 1).Milliseconds())
 }
 
 // result notes how the call was answered. Only a declared place is kept of a refusal's field.

@@ -38,6 +38,7 @@
 // replay asks no other system: an exchange that the recording does not have fails, and is a difference, as is one that was
 // recorded and is not made. What a worker of the recorded dispatcher did for an operation, each time that it took it up, is a
 // step of its own; a replay, which has no worker (tool.ErrNotLive), makes it again there, through the worker's own code.
+// Times in answers and questions are compared as exactly as the recorded clock was ([PlayerConfig]).
 //
 // Non-goals: a trace is not the audit. Tenants, roles and ids of runs stay, and of a note what no field holds: a nickname, a
 // number in words. What a worker of another dispatcher or process does is out of the trace's sight, its outcome too, and

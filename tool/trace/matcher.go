@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"encoding/json/jsontext"
 	"encoding/json/v2"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/toolcontract/toolcontract/envelope"
 	"github.com/toolcontract/toolcontract/idem"
@@ -21,13 +23,24 @@ var idForm = regexp.MustCompile(`^[a-z]{1,16}_[0-9a-z]{16,}$`)
 type matcher struct {
 	tenantThen, tenantNow string
 
+	anyTime bool // times are not compared
+
 	mu   sync.Mutex
 	then map[string]string // recorded id to the present one
 	back map[string]string
+	undo []func()      // what was bound in a comparison, to be unbound where it fails
+	late time.Duration // by how much two times may differ
 }
 
-func newMatcher(then, now string) *matcher {
-	return &matcher{tenantThen: then, tenantNow: now, then: map[string]string{}, back: map[string]string{}}
+func newMatcher(then, now string, anyTime bool) *matcher {
+	return &matcher{tenantThen: then, tenantNow: now, anyTime: anyTime, then: map[string]string{}, back: map[string]string{}}
+}
+
+// took says how long a recorded step took: by so much a time may differ from here on.
+func (m *matcher) took(d time.Duration) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.late = max(m.late, d)
 }
 
 // bind takes two ids for one.
@@ -69,6 +82,16 @@ func (m *matcher) bound(recorded, present string) bool {
 }
 
 func (m *matcher) set(recorded, present string) {
+	was, known := m.then[recorded]
+	whose, taken := m.back[present]
+	m.undo = append(m.undo, func() {
+		if delete(m.then, recorded); known {
+			m.then[recorded] = was
+		}
+		if delete(m.back, present); taken {
+			m.back[present] = whose
+		}
+	})
 	m.then[recorded], m.back[present] = present, recorded
 }
 
@@ -108,21 +131,32 @@ func (m *matcher) inDocument(doc []byte) []byte {
 	return out
 }
 
-// asks reports whether a recorded question is the one that is asked now, as far as it was kept.
+// asks reports whether a recorded question is the one that is asked now, as far as it was kept. Another one binds no id.
 func (m *matcher) asks(e exchange, asked jsontext.Value, hidden []string) bool {
 	if e.Asked == nil || asked == nil {
 		return true
 	}
-	_, same := m.documents(e.Asked, asked, listed(append(slices.Clone(hidden), e.AskedHidden...)))
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.undo = nil
+	_, same := m.values(e.Asked, asked, listed(append(slices.Clone(hidden), e.AskedHidden...)), "", false)
+	if !same {
+		for _, undo := range slices.Backward(m.undo) {
+			undo()
+		}
+	}
+	m.undo = nil
 	return same
 }
 
-// documents compares two documents and binds the ids that stand in the same places. Of hidden places the kind counts
-// alone. It returns the first place that differs.
+// documents compares two documents and binds the ids that stand in the same places, behind a difference too. Of hidden
+// places the kind counts alone. It returns the first place that differs.
 func (m *matcher) documents(recorded, present []byte, p places) (at string, same bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.values(recorded, present, p, "", p == nil)
+	at, same = m.values(recorded, present, p, "", p == nil)
+	m.undo = nil
+	return at, same
 }
 
 func (m *matcher) values(a, b jsontext.Value, p places, path string, hidden bool) (string, bool) {
@@ -137,19 +171,40 @@ func (m *matcher) values(a, b jsontext.Value, p places, path string, hidden bool
 		if json.Unmarshal(a, &as) != nil || json.Unmarshal(b, &bs) != nil || len(as) != len(bs) {
 			return path, false
 		}
+		var d differing
 		for i := range as {
 			_, secret, _ := p.child(plain(path), "[]", "[]")
-			if at, same := m.values(as[i], bs[i], p, envelope.Index(path, i), hidden || secret); !same {
-				return at, false
-			}
+			d.add(m.values(as[i], bs[i], p, envelope.Index(path, i), hidden || secret))
 		}
-		return "", true
+		return d.at, !d.found
 	case '"':
-		return path, hidden || text(a) == text(b) || m.bound(text(a), text(b))
+		return path, hidden || text(a) == text(b) || m.bound(text(a), text(b)) || m.sameTime(text(a), text(b))
 	case '0':
 		return path, hidden || path == "retry_after_ms" || sameNumber(a, b)
 	}
 	return path, true // true, false, null: the kind says it all
+}
+
+// differing is the first place that differs.
+type differing struct {
+	at    string
+	found bool
+}
+
+func (d *differing) add(at string, same bool) {
+	if !same && !d.found {
+		d.at, d.found = at, true
+	}
+}
+
+// sameTime reports whether two texts are times that are near enough.
+func (m *matcher) sameTime(a, b string) bool {
+	then, err := time.Parse(time.RFC3339, a)
+	if err != nil {
+		return false
+	}
+	now, err := time.Parse(time.RFC3339, b)
+	return err == nil && (m.anyTime || then.Sub(now).Abs() <= m.late)
 }
 
 func boolean(v jsontext.Value) bool { return v.Kind() == 't' || v.Kind() == 'f' }
@@ -159,30 +214,22 @@ func (m *matcher) objects(a, b jsontext.Value, p places, path string, hidden boo
 	if json.Unmarshal(a, &as) != nil || json.Unmarshal(b, &bs) != nil {
 		return path, false
 	}
-	for name := range bs {
+	var d differing
+	for _, name := range slices.Sorted(maps.Keys(bs)) {
 		if _, ok := as[name]; !ok && name != "retry_after_ms" {
-			return envelope.Member(path, name), false
+			d.add(envelope.Member(path, name), false)
 		}
 	}
-	names := make([]string, 0, len(as))
-	for name := range as {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(as)) {
 		v, ok := bs[name]
-		if !ok && name != "retry_after_ms" {
-			return envelope.Member(path, name), false
-		}
 		if !ok {
+			d.add(envelope.Member(path, name), name == "retry_after_ms")
 			continue
 		}
 		_, secret, _ := p.child(plain(path), "."+name, "{}")
-		if at, same := m.values(as[name], v, p, envelope.Member(path, name), hidden || secret); !same {
-			return at, false
-		}
+		d.add(m.values(as[name], v, p, envelope.Member(path, name), hidden || secret))
 	}
-	return "", true
+	return d.at, !d.found
 }
 
 func sameNumber(a, b []byte) bool {

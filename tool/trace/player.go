@@ -18,7 +18,10 @@ import (
 // PlayerConfig configures a [Player]. The zero value is a good one.
 type PlayerConfig struct {
 	// At is told the time of each step before it is made again, for a host whose clock stands where it is put, and bears
-	// being read meanwhile. Nil: the host has its own time, and what hangs on time may differ.
+	// being read meanwhile. A recorded clock went on while a call was made: two RFC 3339 times in an answer or a question are
+	// the same where they differ by no more than the longest call or work up to that step took, which is nothing on a clock
+	// that stood, and in traces of before. Nil: the host has its own time; whatever the times in answers and questions are,
+	// they are the same, and what hangs on time may differ.
 	At func(t time.Time)
 	// Migrate says, by recorded wire name, how a call of a version that is no longer served as it was is to be made now.
 	// Without an entry such a call is refused as old version.
@@ -99,12 +102,13 @@ func (p *Player) Play(ctx context.Context, d *tool.Dispatcher, run *tool.Run) (*
 	}
 	r := &replay{
 		player: p, run: run, catalog: run.Role().Catalog(), report: &Report{},
-		match: newMatcher(p.trace.head.Principal.Tenant, run.Principal().Tenant), lost: map[string]absent{}, worked: map[string]bool{}, pace: newPace(),
+		match: newMatcher(p.trace.head.Principal.Tenant, run.Principal().Tenant, p.cfg.At == nil), lost: map[string]absent{}, worked: map[string]bool{}, pace: newPace(),
 	}
 	r.match.bindSubject(p.trace.head.Principal.Subject, run.Principal().Subject)
 	defer r.pace.reach(0, true)
 	for n, s := range p.trace.steps {
 		r.settle(ctx, n)
+		r.match.took(time.Duration(s.TookMS) * time.Millisecond)
 		if p.cfg.At != nil {
 			p.cfg.At(s.At)
 		}

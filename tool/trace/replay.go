@@ -194,7 +194,7 @@ func (r *replay) migrated(ctx context.Context, s step, c envelope.Call) Replayed
 	now, missing, extra := r.made(ctx, s, c)
 	out := Replayed{Case: s.Case, Tool: s.Tool, As: Migrated, Why: "as " + c.Tool, Missing: missing, Extra: extra}
 	if s.Answer != nil && now.Answer != nil {
-		r.match.documents(s.Answer, now.Answer, listed([]string{"*"}))
+		r.match.documents(s.Answer, now.Answer, listed(nil))
 	}
 	if s.Code != now.Code || s.Effect != now.Effect || len(missing)+len(extra) > 0 {
 		out.As, out.Why = Different, out.Why+": "+ending(s)+" when it was recorded, "+ending(now)+" now"
@@ -204,11 +204,11 @@ func (r *replay) migrated(ctx context.Context, s step, c envelope.Call) Replayed
 
 // difference says in which way an answer is not as it was, "" where it is.
 func (r *replay) difference(s, now step) string {
+	r.match.bind(s.Proposal, now.Proposal)
+	r.match.bind(s.Operation, now.Operation)
 	if s.Code != now.Code || s.Effect != now.Effect || s.Field != now.Field {
 		return ending(s) + " when it was recorded, " + ending(now) + " now"
 	}
-	r.match.bind(s.Proposal, now.Proposal)
-	r.match.bind(s.Operation, now.Operation)
 	if s.Answer == nil {
 		return ""
 	}

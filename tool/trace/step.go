@@ -48,6 +48,8 @@ type step struct {
 	Step string    `json:"step"`
 	At   time.Time `json:"at"`
 
+	TookMS int64 `json:"took_ms,omitzero"` // of a call, and of work: how long it went on after At, rounded up
+
 	Case         string         `json:"case,omitzero"` // of a call, or of work: its number
 	Tool         string         `json:"tool,omitzero"`
 	Arguments    jsontext.Value `json:"arguments,omitzero"`

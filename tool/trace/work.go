@@ -49,6 +49,7 @@ func (w *working) Ends(state, code string) {
 		w.step.last = w.rec.over(w.step)
 	}
 	w.step.State, w.step.Code, w.step.Upstream, w.step.done = state, envelope.Code(code), w.heard(), true
+	w.step.took(w.r.cfg.Now())
 }
 
 // over is the last step that began after another and has ended; nil where there is none. The caller holds the lock.
