@@ -17,11 +17,12 @@ func (r *Recorder) call(ctx context.Context, run *tool.Run, c envelope.Call, lis
 	t := &taken{step: step{Step: stepCall, Tool: c.Tool}, raw: slices.Clone(c.Arguments)}
 	r.note(r.recorded(run.Principal().Tenant, run.ID()), t)
 	result := run.Call(tape.With(ctx, listening), c)
+	over := r.cfg.Now()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	t.result(run, result)
 	t.Upstream, t.done = listening.heard(), true
-	t.took(r.cfg.Now())
+	t.took(over)
 	return result
 }
 

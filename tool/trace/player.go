@@ -92,7 +92,8 @@ func (p *Player) Wire(cfg *tool.Config) error {
 }
 
 // Play makes every call, every decision and what workers did again, in the order in which each began, and says of each call
-// and each work whether it is as it was. The run must be a fresh one of the dispatcher that was wired. An error means that the trace could not be played.
+// and each work whether it is as it was. The run must be a fresh one of the dispatcher that was wired. An error means that the
+// trace could not be played; it is the context's where that is over before the end.
 func (p *Player) Play(ctx context.Context, d *tool.Dispatcher, run *tool.Run) (*Report, error) {
 	if p.recorder == nil {
 		return nil, errors.New("trace: play: the player is not wired")
@@ -108,6 +109,9 @@ func (p *Player) Play(ctx context.Context, d *tool.Dispatcher, run *tool.Run) (*
 	defer r.pace.reach(0, true)
 	for n, s := range p.trace.steps {
 		r.settle(ctx, n)
+		if err := ctx.Err(); err != nil {
+			return nil, fmt.Errorf("trace: play: %w", err)
+		}
 		r.match.took(time.Duration(s.TookMS) * time.Millisecond)
 		if p.cfg.At != nil {
 			p.cfg.At(s.At)
@@ -136,6 +140,9 @@ func (p *Player) Play(ctx context.Context, d *tool.Dispatcher, run *tool.Run) (*
 	}
 	r.pace.reach(len(p.trace.steps), true)
 	r.settle(ctx, len(p.trace.steps))
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("trace: play: %w", err)
+	}
 	r.outcomes(ctx)
 	for _, operation := range p.outside.taken() {
 		r.report.differ("%s was asked for beside the calls, and refused", operation)

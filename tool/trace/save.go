@@ -71,7 +71,8 @@ func (r *Recorder) saved(run string) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// kept are copies of the steps that came to something. Work has its number, and counts what was over before it was.
+// kept are copies of the steps that came to something. Work has its number, and counts what was over before it was; what it
+// asked later still was over when it was, as far as a replay goes.
 func (rec *recording) kept() (out []*taken) {
 	at := map[*taken]int{}
 	works := 0
@@ -94,7 +95,7 @@ func (rec *recording) kept() (out []*taken) {
 		}
 		for i := range t.Upstream {
 			if e := &t.Upstream[i]; e.since != nil {
-				e.After = at[e.since] - n
+				e.After = min(at[e.since]-n, t.Until)
 			}
 		}
 	}

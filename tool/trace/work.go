@@ -43,13 +43,14 @@ func (w *working) Keep(e tape.Exchange) {
 
 // Ends implements tape.Working.
 func (w *working) Ends(state, code string) {
+	over := w.r.cfg.Now()
 	w.r.mu.Lock()
 	defer w.r.mu.Unlock()
 	if !w.step.done { // what is told later has been seen already
 		w.step.last = w.rec.over(w.step)
 	}
 	w.step.State, w.step.Code, w.step.Upstream, w.step.done = state, envelope.Code(code), w.heard(), true
-	w.step.took(w.r.cfg.Now())
+	w.step.took(over)
 }
 
 // over is the last step that began after another and has ended; nil where there is none. The caller holds the lock.
