@@ -146,7 +146,7 @@ func (d *Dispatcher) deny(ctx context.Context, op idem.Record, code envelope.Cod
 	if code == envelope.ApprovalExpired { // an operation lives no longer than its approval: whoever sees it first says so
 		to = idem.Expired
 	}
-	ends(ctx, to, envelope.New(code))
+	ends(ctx, to, nil, envelope.New(code))
 	rec, err := d.cfg.Ledger.Close(ctx, op.Command.Key, to, code)
 	if errors.Is(err, idem.ErrState) && to == idem.Expired && rec.State == idem.Pending {
 		rec, err = d.cfg.Ledger.Close(ctx, op.Command.Key, idem.Denied, code)

@@ -191,7 +191,7 @@ func (d *Dispatcher) keep(ctx context.Context, s dispatch, lost context.CancelCa
 // ends, and the answer is unknown.
 func (d *Dispatcher) store(ctx context.Context, s dispatch, o idem.Outcome) idem.Record {
 	crashpoint.Hit(crashpoint.BeforeFinish)
-	ends(ctx, o.State, o.Failure)
+	ends(ctx, o.State, o.Result, o.Failure)
 	rec, err := d.finish(ctx, s, o)
 	if err == nil {
 		crashpoint.Hit(crashpoint.AfterFinish)
@@ -239,7 +239,7 @@ func (d *Dispatcher) finishLater(ctx context.Context, s dispatch, o idem.Outcome
 		rec, err := d.finish(ctx, s, o)
 		switch {
 		case err == nil:
-			ends(ctx, rec.State, rec.Failure)
+			ends(ctx, rec.State, rec.Result, rec.Failure)
 			d.finished(ctx, rec)
 			return
 		case errors.Is(err, idem.ErrFenced):

@@ -54,7 +54,7 @@ func (d *Dispatcher) reopen(ctx context.Context, def *definition, op idem.Record
 	crashpoint.Hit(crashpoint.ResolverHolds)
 	if resend { // a worker's
 		ctx = d.heard(ctx, op)
-		defer func() { ends(ctx, rec.State, rec.Failure) }()
+		defer func() { ends(ctx, rec.State, rec.Result, rec.Failure) }()
 	}
 	s := dispatch{def: def, claim: claim, leaseEnds: before.Add(claim.Lease), attempt: len(op.Attempts)}
 	ctx, end := d.meter.span(context.WithoutCancel(ctx), spanResolve, op.Command.Tool, op.Command.Meta[traceparent])

@@ -262,7 +262,7 @@ func (w *Worker) advance(ctx context.Context, def *definition, op idem.Record, a
 	a := &advance{d: w.d, def: def, op: op, worker: w.cfg.Name, slots: held}
 	rec := a.run(ctx)
 	if !a.others {
-		ends(ctx, rec.State, rec.Failure)
+		ends(ctx, rec.State, rec.Result, rec.Failure)
 	}
 	return waits(rec, attempt)
 }

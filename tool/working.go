@@ -2,6 +2,7 @@ package tool
 
 import (
 	"context"
+	"encoding/json/jsontext"
 	"errors"
 	"fmt"
 	"slices"
@@ -49,8 +50,8 @@ func worked(op idem.Record) tape.Operation {
 	return tape.Operation{Tenant: cmd.Key.Tenant, Run: cmd.Run, ID: cmd.Key.Operation, Tool: cmd.Tool, State: string(op.State)}
 }
 
-// ends tells who listens to the work on an operation what it comes to.
-func ends(ctx context.Context, state idem.State, why *envelope.Error) {
+// ends tells who listens to the work on an operation what it comes to: its state, and its result or why it has none.
+func ends(ctx context.Context, state idem.State, result jsontext.Value, why *envelope.Error) {
 	w, ok := tape.From(ctx).(tape.Working)
 	if !ok || state == "" {
 		return
@@ -59,6 +60,7 @@ func ends(ctx context.Context, state idem.State, why *envelope.Error) {
 	if why != nil {
 		code = string(why.Code)
 	}
+	w.Result(result)
 	w.Ends(string(state), code)
 }
 

@@ -108,6 +108,8 @@ type heardOf struct {
 	began chan tape.Operation
 	ended chan string
 	none  bool
+
+	result jsontext.Value
 }
 
 func (h *heardOf) Begin(o tape.Operation) tape.Working {
@@ -117,6 +119,8 @@ func (h *heardOf) Begin(o tape.Operation) tape.Working {
 	h.began <- o
 	return h
 }
+
+func (h *heardOf) Result(v jsontext.Value) { h.result = v }
 
 func (h *heardOf) Ends(state, code string) { h.ended <- state + code }
 
@@ -151,6 +155,10 @@ func TestOneRecorderHearsTheWork(t *testing.T) {
 	stop()
 	require.Equal(t, "succeeded", <-first.ended, "before it is stored")
 	require.Equal(t, "succeeded", <-first.ended, "and after")
+	rec, err := w.ledger.Find(t.Context(), key(id))
+	require.NoError(t, err)
+	require.NotEmpty(t, rec.Result)
+	require.Equal(t, string(rec.Result), string(first.result))
 }
 
 // Whoever records hears an operator's word once the ledger has it.

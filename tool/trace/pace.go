@@ -68,6 +68,9 @@ func (u *underWay) Play(operation string, asked jsontext.Value, hidden []string)
 	return e.toTape(), ok
 }
 
+// Result implements tape.Working.
+func (*underWay) Result(jsontext.Value) {}
+
 // Ends implements tape.Working.
 func (u *underWay) Ends(string, string) { u.await(u.from + u.step.Until) }
 

@@ -16,7 +16,7 @@ func (s *saving) step(t *taken) (step, bool) {
 	case stepCall:
 		ok = s.call(t, &out)
 	case stepWork:
-		ok = s.upstream(t, &out)
+		ok = s.work(t, &out)
 	case stepResolve:
 		if schemas, known := s.catalog.Schemas(t.Tool); known {
 			ok = s.answer(t, &out, schemas)
@@ -41,6 +41,17 @@ func (s *saving) call(t *taken, out *step) bool {
 	}
 	s.arguments(t, out, schemas)
 	ok := s.answer(t, out, schemas)
+	return s.upstream(t, out) && ok
+}
+
+// work keeps what a worker stored, redacted as the answer of a call.
+func (s *saving) work(t *taken, out *step) bool {
+	ok := true
+	if schemas, known := s.catalog.Schemas(t.Tool); known {
+		ok = s.answer(t, out, schemas)
+	} else {
+		out.Answer = nil
+	}
 	return s.upstream(t, out) && ok
 }
 

@@ -209,6 +209,11 @@ func (r *replay) difference(s, now step) string {
 	if s.Code != now.Code || s.Effect != now.Effect || s.Field != now.Field {
 		return ending(s) + " when it was recorded, " + ending(now) + " now"
 	}
+	return r.answers(s, now, "answer")
+}
+
+// answers says where an answer, or a result that was stored, differs, "" where it does not, or was not recorded.
+func (r *replay) answers(s, now step, what string) string {
 	if s.Answer == nil {
 		return ""
 	}
@@ -217,7 +222,7 @@ func (r *replay) difference(s, now step) string {
 		hidden = append(append([]string(nil), hidden...), schemas.Output.Hidden()...)
 	}
 	if at, same := r.match.documents(s.Answer, now.Answer, listed(hidden)); !same {
-		return fmt.Sprintf("the answer differs at %q", at)
+		return fmt.Sprintf("the %s differs at %q", what, at)
 	}
 	return ""
 }

@@ -112,7 +112,7 @@ func (s *saving) collect(t *taken) {
 			return l.value
 		})
 	}
-	if schemas, ok := s.catalog.Schemas(t.Tool); ok && (t.Step == stepCall || t.Step == stepResolve) {
+	if schemas, ok := s.catalog.Schemas(t.Tool); ok && (t.Step == stepCall || t.Step == stepResolve || t.Step == stepWork) {
 		learn(t.raw, placesOf(schemas.Input))
 		learn(t.Answer, placesOf(schemas.Output))
 		s.standIns.public[string(schemas.Input.JSON())], s.standIns.public[string(schemas.Output.JSON())] = true, true

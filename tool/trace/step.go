@@ -61,7 +61,7 @@ type step struct {
 	Effect       string         `json:"effect,omitzero"`
 	Operation    string         `json:"operation,omitzero"`
 	Proposal     string         `json:"proposal,omitzero"`
-	Answer       jsontext.Value `json:"answer,omitzero"`
+	Answer       jsontext.Value `json:"answer,omitzero"`  // of work and a resolution: the result
 	Hidden       []string       `json:"hidden,omitempty"` // places of the answer that are stand-ins
 	Upstream     []exchange     `json:"upstream,omitempty"`
 

@@ -2,6 +2,9 @@ package trace
 
 import (
 	"context"
+	"encoding/json/jsontext"
+	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/toolcontract/toolcontract/envelope"
@@ -39,6 +42,13 @@ func (w *working) Keep(e tape.Exchange) {
 	x.since = w.rec.over(w.step)
 	w.r.mu.Unlock()
 	w.keep(x)
+}
+
+// Result implements tape.Working.
+func (w *working) Result(v jsontext.Value) {
+	w.r.mu.Lock()
+	defer w.r.mu.Unlock()
+	w.step.Answer = slices.Clone(v)
 }
 
 // Ends implements tape.Working.
@@ -103,15 +113,36 @@ func (r *replay) compared(ctx context.Context, u *underWay, err error) Replayed 
 		if rec.Failure != nil {
 			now.Code = rec.Failure.Code
 		}
+		now.Answer = rec.Result
 	}
 	if came(s) != came(now) && out.Why == "" {
 		out.Why = came(s) + " when it was recorded, " + came(now) + " now"
 	}
 	out.Missing, out.Extra = u.compared()
+	if why := r.oldResult(s); why != "" {
+		r.losing(ctx, s, OldVersion)
+		out.As, out.Why = OldVersion, why
+		return out
+	}
+	if out.Why == "" {
+		out.Why = r.answers(s, now, "result")
+	}
 	if out.Why != "" || len(out.Missing)+len(out.Extra) > 0 {
 		out.As = Different
 	}
 	return out
+}
+
+// oldResult says why what was stored is of a version that is no longer served as it was, "" where it is.
+func (r *replay) oldResult(s step) string {
+	schemas, ok := r.catalog.Schemas(s.Tool)
+	if !ok || s.Answer == nil {
+		return ""
+	}
+	if e, ok := errors.AsType[*envelope.Error](schemas.Output.Check(s.Answer, schemas.OutputLimits)); ok {
+		return fmt.Sprintf("the result is no longer of the contract: %s at %q", e.Code, broken(schemas.Output, e, s.Hidden))
+	}
+	return ""
 }
 
 // came is what work came to.

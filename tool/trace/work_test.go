@@ -663,3 +663,91 @@ func TestWorkOfWhatIsOverIsADifference(t *testing.T) {
 	require.ErrorIs(t, report.Err(), trace.ErrDifferent)
 	require.Equal(t, "the operation was pending when it was recorded, and is cancelled now", report.Work[0].Why)
 }
+
+// another stores another result than the registry's move came to.
+func another(change func(*moveOut)) func(*registry) []tool.Definition {
+	return queued(func(_ *registry, w *tool.Write[moveIn, moveIn, moveOut]) {
+		commit := w.Commit
+		w.Commit = func(ctx context.Context, cmd tool.Approved[moveIn]) (moveOut, error) {
+			out, err := commit(ctx, cmd)
+			change(&out)
+			return out, err
+		}
+	})
+}
+
+// What a worker stored is compared too, though nobody asked for it.
+func TestAnotherResultOfAWorkerIsADifference(t *testing.T) {
+	t.Parallel()
+	file := worked(t, trace.Config{}, queued(nil), nil, func(o *office) {
+		o.move("pat_4711")
+		time.Sleep(5 * time.Minute)
+	}).saved()
+	same(t, again(t, file, queued(nil), nil), 1)
+	for name, change := range map[string]func(*moveOut){
+		"ward":        func(out *moveOut) { out.Ward = "north" },
+		"new_version": func(out *moveOut) { out.NewVersion = "99" },
+	} {
+		report := again(t, file, another(change), nil)
+		require.ErrorIs(t, report.Err(), trace.ErrDifferent)
+		require.Equal(t, `work-1 commit_move_patient_v1: different: the result differs at "`+name+`"`, report.Work[0].String())
+	}
+}
+
+// Files of before have no result, and are held to the state alone.
+func TestAResultThatWasNotKeptIsNotCompared(t *testing.T) {
+	t.Parallel()
+	file := worked(t, trace.Config{}, queued(nil), nil, func(o *office) {
+		o.move("pat_4711")
+		time.Sleep(5 * time.Minute)
+	}).saved()
+	work := lines(file, "work")[0]
+	_, rest, ok := strings.Cut(work, `,"answer":`)
+	require.True(t, ok)
+	old := strings.Replace(work, `,"answer":`+rest[:strings.Index(rest, `}`)+1], "", 1)
+	require.NotContains(t, old, "new_version")
+	same(t, again(t, strings.Replace(file, work, old, 1), another(func(out *moveOut) { out.NewVersion = "99" }), nil), 1)
+}
+
+type carriedOut struct {
+	tool.Evidence
+	Porter string `json:"porter" jsonschema:"pattern=^por_[0-9]{4}$" redact:"personal"`
+}
+
+// A stored result is redacted as an answer is, and its hidden places are held to their kind.
+func TestAWorkersResultIsRedacted(t *testing.T) {
+	t.Parallel()
+	carried := func(porter string) func(*registry) []tool.Definition {
+		return func(r *registry) []tool.Definition {
+			was := r.movePatient()
+			return []tool.Definition{r.getPatient(), tool.Write[moveIn, moveIn, carriedOut]{
+				Spec: was.Spec, Class: was.Class, Preview: was.Preview, Current: was.Current, Queued: true,
+				Commit: func(ctx context.Context, cmd tool.Approved[moveIn]) (carriedOut, error) {
+					out, err := was.Commit(ctx, cmd)
+					return carriedOut{out.Evidence, porter}, err
+				},
+			}}
+		}
+	}
+	file := worked(t, trace.Config{}, carried("por_8351"), nil, func(o *office) {
+		o.move("pat_4711")
+		time.Sleep(5 * time.Minute)
+	}).saved()
+	require.NotContains(t, file, "8351")
+	require.Regexp(t, `"porter":"por_[0-9]{4}"`, lines(file, "work")[0])
+	require.Contains(t, lines(file, "work")[0], `"hidden":["porter"]`)
+	same(t, again(t, file, carried("por_1234"), nil), 1)
+}
+
+// A result that is not of the present contract is refused as of an old version.
+func TestAResultOfAnOldVersionIsRefused(t *testing.T) {
+	t.Parallel()
+	file := worked(t, trace.Config{}, queued(nil), nil, func(o *office) {
+		o.move("pat_4711")
+		time.Sleep(5 * time.Minute)
+	}).saved()
+	report := again(t, file, renamed(true), nil)
+	refusedAlone(t, report, 0)
+	require.Equal(t, `work-1 commit_move_patient_v1: refused as old version: the result is no longer of the contract: UNKNOWN_FIELD at "ward"`,
+		report.Work[0].String())
+}
