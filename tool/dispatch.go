@@ -92,6 +92,7 @@ func (d *Dispatcher) handle(own context.Context, s dispatch) idem.Outcome {
 		d.log("claim_came_late", s.body.RequestID, errLeaseLost)
 		return idem.Outcome{State: idem.Pending, RetryAfter: backOff(s.attempt)}
 	}
+	runs(own)
 	ctx, cancel := context.WithCancelCause(own)
 	defer cancel(nil)
 	ctx, mark := claimctx.With(ctx)

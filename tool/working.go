@@ -50,6 +50,13 @@ func worked(op idem.Record) tape.Operation {
 	return tape.Operation{Tenant: cmd.Key.Tenant, Run: cmd.Run, ID: cmd.Key.Operation, Tool: cmd.Tool, State: string(op.State)}
 }
 
+// runs tells who listens to the work on an operation that its handler runs.
+func runs(ctx context.Context) {
+	if w, ok := tape.From(ctx).(tape.Working); ok {
+		w.Runs()
+	}
+}
+
 // ends tells who listens to the work on an operation what it comes to: its state, and its result or why it has none.
 func ends(ctx context.Context, state idem.State, result jsontext.Value, why *envelope.Error) {
 	w, ok := tape.From(ctx).(tape.Working)

@@ -109,6 +109,7 @@ type heardOf struct {
 	ended chan string
 	none  bool
 
+	ran    int
 	result jsontext.Value
 }
 
@@ -119,6 +120,8 @@ func (h *heardOf) Begin(o tape.Operation) tape.Working {
 	h.began <- o
 	return h
 }
+
+func (h *heardOf) Runs() { h.ran++ }
 
 func (h *heardOf) Result(v jsontext.Value) { h.result = v }
 
@@ -155,6 +158,7 @@ func TestOneRecorderHearsTheWork(t *testing.T) {
 	stop()
 	require.Equal(t, "succeeded", <-first.ended, "before it is stored")
 	require.Equal(t, "succeeded", <-first.ended, "and after")
+	require.Equal(t, 1, first.ran)
 	rec, err := w.ledger.Find(t.Context(), key(id))
 	require.NoError(t, err)
 	require.NotEmpty(t, rec.Result)

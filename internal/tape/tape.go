@@ -61,6 +61,8 @@ type Operation struct{ Tenant, Run, ID, Tool, State string }
 // Working listens to the work on an operation.
 type Working interface {
 	Tape
+	// Runs is told that the operation's handler runs: that is an attempt, whatever it asks.
+	Runs()
 	// Result is told the result of what succeeded, nil where there is none, before Ends is told the rest. The last word counts.
 	Result(v jsontext.Value)
 	// Ends is told what the work comes to, the state and why: before it is stored, so that nobody sees it earlier, and as it

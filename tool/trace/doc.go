@@ -36,9 +36,9 @@
 // word on an unknown operation is a step too, with stand-ins for its reason and its evidence. What is saved is
 // searched for the registered canaries, whole and in pieces, raw and encoded; where one is found nothing is written. A
 // replay asks no other system: an exchange that the recording does not have fails, and is a difference, as is one that was
-// recorded and is not made. What a worker of the recorded dispatcher did for an operation, each time that it took it up, is a
-// step of its own, with the result that it stored, as an answer; a replay, which has no worker (tool.ErrNotLive), makes it again
-// there, through the worker's own code, and compares what it came to.
+// recorded and is not made. What a worker of the recorded dispatcher did for an operation, each time that it took it up and
+// asked something or changed something, is a step of its own, with the result that it stored, as an answer; a replay, which
+// has no worker (tool.ErrNotLive), makes it again there, through the worker's own code, and compares what it came to.
 // Times in answers and questions are compared as exactly as the recorded clock was ([PlayerConfig]).
 //
 // Non-goals: a trace is not the audit. Tenants, roles and ids of runs stay, and of a note what no field holds: a nickname, a

@@ -68,6 +68,9 @@ func (u *underWay) Play(operation string, asked jsontext.Value, hidden []string)
 	return e.toTape(), ok
 }
 
+// Runs implements tape.Working.
+func (*underWay) Runs() {}
+
 // Result implements tape.Working.
 func (*underWay) Result(jsontext.Value) {}
 

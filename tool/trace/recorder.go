@@ -44,13 +44,18 @@ type recording struct {
 	head    head
 	catalog *tool.Catalog
 	steps   []*taken
+	noted   int               // how many steps there were, with those that were dropped
+	looks   map[string]*taken // the last work on each operation
 }
 
 // taken is a step with what saving it needs.
 type taken struct {
 	step
+	n    int    // how many steps were noted up to this one
 	raw  []byte // a call's arguments as they were sent
 	done bool   // a call was answered, work came to something
+	ran  bool   // of work: the operation's handler
+	said int    // of work: how often it was told what it came to
 	last *taken // of work: the last step that was over before it ended
 }
 
@@ -111,6 +116,7 @@ func (r *Recorder) Run(run *tool.Run) (*Run, error) {
 		rec = &recording{
 			head:    head{Step: stepTrace, Format: format, Run: run.ID(), Principal: run.Principal(), Catalogue: digest(text), Manifest: m},
 			catalog: role.Catalog(),
+			looks:   map[string]*taken{},
 		}
 		r.runs[run.ID()] = rec
 	case rec.head.Principal.Tenant != run.Principal().Tenant:
@@ -162,6 +168,8 @@ func (r *Recorder) note(rec *recording, s *taken) {
 	if s.Step == stepCall {
 		s.Case = "call-" + strconv.Itoa(rec.calls()+1)
 	}
+	rec.noted++
+	s.n = rec.noted
 	rec.steps = append(rec.steps, s)
 }
 
@@ -206,8 +214,8 @@ type outcomes struct{ r *Recorder }
 
 // Record implements audit.Sink.
 func (o outcomes) Record(_ context.Context, e audit.Event) error {
-	if e.Kind == "finish" {
-		o.r.note(o.r.recorded(e.Tenant, e.Run), &taken{step: step{
+	if rec := o.r.recorded(e.Tenant, e.Run); e.Kind == "finish" && !o.r.repeats(rec, e.Operation) {
+		o.r.note(rec, &taken{step: step{
 			Step: stepOutcome, Tool: e.Tool, Operation: e.Operation, Proposal: e.Proposal, State: e.Outcome, Code: e.Code,
 		}})
 	}

@@ -2,6 +2,7 @@ package trace
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json/jsontext"
 	"encoding/json/v2"
 	"errors"
@@ -74,13 +75,11 @@ func (r *Recorder) saved(run string) ([]byte, error) {
 // kept are copies of the steps that came to something. Work has its number, and counts what was over before it was; what it
 // asked later still was over when it was, as far as a replay goes.
 func (rec *recording) kept() (out []*taken) {
-	at := map[*taken]int{}
 	works := 0
 	for _, t := range rec.steps {
-		if (t.Step == stepCall || t.Step == stepWork) && !t.done {
+		if (t.Step == stepCall || t.Step == stepWork) && !t.done || t.idle() {
 			continue
 		}
-		at[t] = len(out)
 		own := *t
 		own.Upstream = slices.Clone(t.Upstream)
 		if t.Step == stepWork {
@@ -91,13 +90,19 @@ func (rec *recording) kept() (out []*taken) {
 	}
 	for n, t := range out {
 		if t.last != nil {
-			t.Until = at[t.last] - n
+			t.Until = upTo(out, t.last) - n
 		}
 		for i := range t.Upstream {
 			if e := &t.Upstream[i]; e.since != nil {
-				e.After = min(at[e.since]-n, t.Until)
+				e.After = min(upTo(out, e.since)-n, t.Until)
 			}
 		}
 	}
 	return out
+}
+
+// upTo is where the last of the steps stands that was noted no later than t.
+func upTo(steps []*taken, t *taken) int {
+	n, _ := slices.BinarySearchFunc(steps, t.n+1, func(s *taken, n int) int { return cmp.Compare(s.n, n) })
+	return n - 1
 }

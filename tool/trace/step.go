@@ -43,7 +43,7 @@ type end struct {
 }
 
 // step is one thing that happened. A call's line is also what contracttest.Replay reads. Work is what a worker did once for
-// an operation; it stands where it began.
+// an operation; it stands where it began, and is left out where it asked nothing and changed nothing.
 type step struct {
 	Step string    `json:"step"`
 	At   time.Time `json:"at"`

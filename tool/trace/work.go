@@ -24,6 +24,12 @@ func (w works) Begin(o tape.Operation) tape.Working {
 	}
 	t := &taken{step: step{Step: stepWork, Tool: o.Tool, Operation: o.ID, Found: o.State}}
 	w.r.note(rec, t)
+	w.r.mu.Lock()
+	defer w.r.mu.Unlock()
+	if last := rec.looks[o.ID]; last != nil && last.idle() {
+		rec.steps = slices.DeleteFunc(rec.steps, func(t *taken) bool { return t == last })
+	}
+	rec.looks[o.ID] = t
 	return &working{r: w.r, rec: rec, step: t}
 }
 
@@ -44,6 +50,13 @@ func (w *working) Keep(e tape.Exchange) {
 	w.keep(x)
 }
 
+// Runs implements tape.Working.
+func (w *working) Runs() {
+	w.r.mu.Lock()
+	defer w.r.mu.Unlock()
+	w.step.ran = true
+}
+
 // Result implements tape.Working.
 func (w *working) Result(v jsontext.Value) {
 	w.r.mu.Lock()
@@ -60,7 +73,28 @@ func (w *working) Ends(state, code string) {
 		w.step.last = w.rec.over(w.step)
 	}
 	w.step.State, w.step.Code, w.step.Upstream, w.step.done = state, envelope.Code(code), w.heard(), true
+	w.step.said++
 	w.step.took(over)
+}
+
+// idle reports whether work asked nothing and changed nothing: it is not kept.
+func (t *taken) idle() bool {
+	return t.Step == stepWork && t.done && !t.ran && t.State == t.Found && t.Code == "" && len(t.Upstream) == 0
+}
+
+// repeats reports whether an outcome is that of work which changed nothing, and is storing it.
+func (r *Recorder) repeats(rec *recording, operation string) bool {
+	if rec == nil {
+		return false
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	look := rec.looks[operation]
+	if look == nil || look.said != 1 || !look.idle() {
+		return false
+	}
+	look.said++
+	return true
 }
 
 // over is the last step that began after another and has ended; nil where there is none. The caller holds the lock.
