@@ -39,6 +39,8 @@
 // recorded and is not made. What a worker of the recorded dispatcher did for an operation, each time that it took it up and
 // asked something or changed something, is a step of its own, with the result that it stored, as an answer; a replay, which
 // has no worker (tool.ErrNotLive), makes it again there, through the worker's own code, and compares what it came to.
+// The ids that the library makes, references of package redact and the run's id are other ones in each run; one stands for
+// another throughout. All else that is not hidden is compared as it is: an id that a host's handler makes afresh differs.
 // Times in answers and questions are compared as exactly as the recorded clock was ([PlayerConfig]).
 //
 // Non-goals: a trace is not the audit. Tenants, roles and ids of runs stay, and of a note what no field holds: a nickname, a

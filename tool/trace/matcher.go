@@ -16,8 +16,10 @@ import (
 	"github.com/toolcontract/toolcontract/redact"
 )
 
-// idForm is what a fresh id looks like: it is another one in each run.
-var idForm = regexp.MustCompile(`^[a-z]{1,16}_[0-9a-z]{16,}$`)
+// idForm is what the library's own fresh ids look like, which are other ones in each run: of proposals, runs, requests and
+// decisions, 16 bytes (ids.Encode); of operations, 32 bytes (idem.OperationID); and the references of package redact, which
+// begin with their version and the length of their key's id. The last sign of 16 or 32 bytes has bits to spare.
+var idForm = regexp.MustCompile(`^(?:(?:p|run|req|d)_[0-9a-hjkmnp-tv-z]{25}[048cgmrw]|op_[0-9a-hjkmnp-tv-z]{51}[0g]|ref_04[0-9a-hjkmnp-tv-z]{125,584})$`)
 
 // matcher compares documents of two runs, in which the ids differ. Safe for concurrent use.
 type matcher struct {
@@ -50,8 +52,8 @@ func (m *matcher) bind(recorded, present string) {
 	m.bound(recorded, present)
 }
 
-// bindSubject takes the recorded requester for the present one.
-func (m *matcher) bindSubject(recorded, present string) {
+// bindGiven takes a recorded word of the host's for the present one: the requester's subject, the run's id.
+func (m *matcher) bindGiven(recorded, present string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.set(recorded, present)

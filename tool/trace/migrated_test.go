@@ -47,7 +47,7 @@ func TestIdsOfAMigratedCallAreBound(t *testing.T) {
 }
 
 type pairIn struct {
-	First  string `json:"first" jsonschema:"pattern=^tok_[a-z]{20}$"`
+	First  string `json:"first" jsonschema:"pattern=^req_[a-z]{25}0$"`
 	Second string `json:"second" jsonschema:"enum=one,enum=two"`
 }
 
@@ -69,8 +69,8 @@ func TestAnotherQuestionBindsNoID(t *testing.T) {
 			return []tool.Definition{get}
 		}
 	}
-	a, b := "tok_"+strings.Repeat("a", 20), "tok_"+strings.Repeat("b", 20)
-	x, y := "tok_"+strings.Repeat("c", 20), "tok_"+strings.Repeat("d", 20)
+	a, b := "req_"+strings.Repeat("a", 25)+"0", "req_"+strings.Repeat("b", 25)+"0"
+	x, y := "req_"+strings.Repeat("c", 25)+"0", "req_"+strings.Repeat("d", 25)+"0"
 	rec := newRecorder(t, trace.Config{})
 	h := newHouse(t, func(c *tool.Config) error { rec.Wire(c); return nil }, ask([]string{a, b}), "get_patient_v1")
 	run, err := rec.Run(h.run)

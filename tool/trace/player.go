@@ -105,7 +105,8 @@ func (p *Player) Play(ctx context.Context, d *tool.Dispatcher, run *tool.Run) (*
 		player: p, run: run, catalog: run.Role().Catalog(), report: &Report{},
 		match: newMatcher(p.trace.head.Principal.Tenant, run.Principal().Tenant, p.cfg.At == nil), lost: map[string]absent{}, worked: map[string]bool{}, pace: newPace(),
 	}
-	r.match.bindSubject(p.trace.head.Principal.Subject, run.Principal().Subject)
+	r.match.bindGiven(p.trace.head.Run, run.ID())
+	r.match.bindGiven(p.trace.head.Principal.Subject, run.Principal().Subject)
 	defer r.pace.reach(0, true)
 	for n, s := range p.trace.steps {
 		r.settle(ctx, n)
