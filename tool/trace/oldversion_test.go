@@ -3,6 +3,7 @@ package trace_test
 import (
 	"bytes"
 	"context"
+	"strings"
 	"testing"
 	"time"
 
@@ -122,4 +123,33 @@ func savedBy(t *testing.T, rec *trace.Recorder, run string) string {
 	var file bytes.Buffer
 	require.NoError(t, rec.Save(&file, run))
 	return file.String()
+}
+
+// What a worker did for a call that is made in another form is held to its end, as the call is: its result has that form too.
+func TestWorkOfAMigratedCallIsHeldToItsEnd(t *testing.T) {
+	t.Parallel()
+	file := worked(t, trace.Config{}, queued(nil), nil, func(o *office) {
+		o.move("pat_4711")
+		time.Sleep(time.Minute)
+	}).saved()
+	tr, err := trace.Load(strings.NewReader(file))
+	require.NoError(t, err)
+	as := func(name string) trace.Migration {
+		return func(c envelope.Call) (envelope.Call, error) { c.Tool = name; return c, nil }
+	}
+	var h *house
+	p := trace.NewPlayer(tr, trace.PlayerConfig{At: func(at time.Time) { h.clock.set(at) }, Migrate: map[string]trace.Migration{
+		"preview_move_patient_v1": as("preview_move_patient_v2"), "commit_move_patient_v1": as("commit_move_patient_v2"),
+	}})
+	h = newHouse(t, func(c *tool.Config) error { unasked(c); return p.Wire(c) }, func(r *registry) []tool.Definition {
+		w, ok := renamed(true)(r)[1].(tool.Write[moveIn, moveIn, renamedOut])
+		require.True(t, ok)
+		w.Spec.Version = 2
+		return []tool.Definition{r.getPatient(), w}
+	}, "preview_move_patient_v2", "commit_move_patient_v2")
+	report, err := p.Play(t.Context(), h.dispatcher, h.run)
+	require.NoError(t, err)
+	require.NoError(t, report.Err())
+	require.Equal(t, 2, report.Count(trace.Migrated))
+	require.Equal(t, "work-1 commit_move_patient_v1: migrated: as commit_move_patient_v2", report.Work[0].String())
 }

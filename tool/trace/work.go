@@ -141,9 +141,9 @@ func (r *replay) compared(ctx context.Context, u *underWay, err error) Replayed 
 	if err != nil {
 		out.Why = "it could not be done: " + err.Error()
 	}
-	now := step{}
+	now := step{Tool: s.Tool}
 	if rec := r.operation(ctx, r.match.now(s.Operation)); rec.State != "" {
-		now.State = string(rec.State)
+		now.State, now.Tool = string(rec.State), rec.Command.Tool
 		if rec.Failure != nil {
 			now.Code = rec.Failure.Code
 		}
@@ -153,16 +153,23 @@ func (r *replay) compared(ctx context.Context, u *underWay, err error) Replayed 
 		out.Why = came(s) + " when it was recorded, " + came(now) + " now"
 	}
 	out.Missing, out.Extra = u.compared()
-	if why := r.oldResult(s); why != "" {
-		r.losing(ctx, s, OldVersion)
-		out.As, out.Why = OldVersion, why
-		return out
+	old := ""
+	if now.Tool == s.Tool { // a migrated call's result has another form, and its end counts
+		old = r.oldResult(s)
 	}
-	if out.Why == "" {
+	switch {
+	case old != "":
+		r.losing(ctx, s, OldVersion)
+		out.As, out.Why = OldVersion, old
+		return out
+	case out.Why == "" && now.Tool == s.Tool:
 		out.Why = r.answers(s, now, "result")
 	}
-	if out.Why != "" || len(out.Missing)+len(out.Extra) > 0 {
+	switch {
+	case out.Why != "", len(out.Missing)+len(out.Extra) > 0:
 		out.As = Different
+	case now.Tool != s.Tool:
+		out.As, out.Why = Migrated, "as "+now.Tool
 	}
 	return out
 }
