@@ -20,10 +20,11 @@ import (
 type silent struct{ plays bool }
 
 func (s silent) Plays() bool { return s.plays }
-func (silent) Play(string, jsontext.Value, []string) (tape.Exchange, bool) {
+func (silent) Play(context.Context, string, jsontext.Value, []string) (tape.Exchange, bool) {
 	return tape.Exchange{}, false
 }
-func (silent) Keep(tape.Exchange) {}
+
+func (silent) Ask(context.Context, tape.Exchange) func(tape.Exchange) { return func(tape.Exchange) {} }
 
 func TestOnlyAReplayIsWorkedByHand(t *testing.T) {
 	t.Parallel()

@@ -5,6 +5,7 @@ package tape
 import (
 	"context"
 	"encoding/json/jsontext"
+	"errors"
 	"time"
 )
 
@@ -19,6 +20,7 @@ type Exchange struct {
 	AnswerHidden []string
 	Failure      *Failure
 	Sent         bool                  // bytes may have left
+	Unanswered   bool                  // nothing came of it
 	Fits         func(doc []byte) bool // whether a document could stand for the answer; nil: nobody knows
 	// Declared cuts the field of a failure back to what question and answer declare; nil: they declare nothing.
 	Declared func(field string) string
@@ -43,10 +45,22 @@ type Failure struct {
 type Tape interface {
 	// Plays reports whether the tape answers: then the other system is not asked.
 	Plays() bool
-	// Play returns the recorded exchange for the question, false where there is none.
-	Play(operation string, asked jsontext.Value, hidden []string) (Exchange, bool)
-	// Keep takes note of an exchange.
-	Keep(e Exchange)
+	// Play returns the recorded exchange for the question, false where there is none. One that went on when its call was
+	// answered returns when the call has been answered again.
+	Play(ctx context.Context, operation string, asked jsontext.Value, hidden []string) (Exchange, bool)
+	// Ask takes note of an exchange as it begins. What it returns is told once what came of it, and may be told when the call
+	// has been answered long since.
+	Ask(ctx context.Context, e Exchange) (answered func(Exchange))
+}
+
+// Over is what ctx ended with, for who is answered nothing.
+func Over(ctx context.Context) error {
+	if err := ctx.Err(); err != nil && !errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
+		return err
+	} else if err != nil {
+		return context.DeadlineExceeded
+	}
+	return context.Canceled
 }
 
 // Works is told of what is done for an operation beside every call.

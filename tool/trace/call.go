@@ -3,11 +3,13 @@ package trace
 import (
 	"context"
 	"encoding/json/jsontext"
+	"errors"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/toolcontract/toolcontract/envelope"
+	"github.com/toolcontract/toolcontract/internal/claimctx"
 	"github.com/toolcontract/toolcontract/internal/tape"
 	"github.com/toolcontract/toolcontract/tool"
 )
@@ -15,15 +17,31 @@ import (
 // call makes a call and records it, with its exchanges heard or played by the listener.
 func (r *Recorder) call(ctx context.Context, run *tool.Run, c envelope.Call, listening *listener) envelope.Result {
 	t := &taken{step: step{Step: stepCall, Tool: c.Tool}, raw: slices.Clone(c.Arguments)}
-	r.note(r.recorded(run.Principal().Tenant, run.ID()), t)
+	listening.r, listening.rec, listening.step = r, r.recorded(run.Principal().Tenant, run.ID()), t
+	r.note(listening.rec, t)
 	result := run.Call(tape.With(ctx, listening), c)
 	over := r.cfg.Now()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	t.result(run, result)
-	t.Upstream, t.done = listening.heard(), true
+	t.done = true
+	left := leftBy(ctx, t.Code)
+	if listening.heard(func(a *asking) bool { return a.over && (left != "" || a.timeUp) }) {
+		t.Left = left
+	}
 	t.took(over)
 	return result
+}
+
+// leftBy says how the caller had gone when its call was answered; "" where it had not.
+func leftBy(ctx context.Context, code envelope.Code) string {
+	switch {
+	case errors.Is(context.Cause(ctx), context.DeadlineExceeded):
+		return leftByDeadline
+	case ctx.Err() != nil, code == envelope.Cancelled: // the run was cancelled
+		return leftByCancel
+	}
+	return ""
 }
 
 // took notes that the step went on until then, on the recorder's clock.
@@ -58,32 +76,101 @@ func declared(c *tool.Catalog, wire string, e *envelope.Error) string {
 	return max(s.Input.Declared(e.Field), s.Output.Declared(e.Field))
 }
 
-// listener hears the exchanges of one call, or of one work on an operation, those that come after its answer too, up to
-// the moment it is asked. In a replay it plays those that were recorded.
+// listener hears the exchanges of one call, or of one work on an operation, those that go on behind its answer too. In a
+// replay it plays those that were recorded.
 type listener struct {
 	replay *replay
+	r      *Recorder
+	rec    *recording
+	step   *taken
+	about  []*asking // under the recorder's lock
+
+	release func(exchange) // waits until a late exchange may be answered
+	leave   func()         // ends the call as the caller did; nil: the caller stayed
 
 	mu    sync.Mutex
-	about []exchange
 	left  []exchange // recorded, and not asked for yet
 	extra []string
+}
+
+// asking is an exchange that has begun.
+type asking struct {
+	exchange
+	ctx      context.Context //nolint:containedctx // for the mark of what is not answered
+	answered bool
+	over     bool // it failed, and its context was over
+	timeUp   bool // that was the library's
+	at       int  // in the step's exchanges, counted from one; zero: not yet there
 }
 
 // Plays implements tape.Tape.
 func (l *listener) Plays() bool { return l.replay != nil }
 
-// Keep implements tape.Tape.
-func (l *listener) Keep(e tape.Exchange) { l.keep(ofTape(e)) }
+// Ask implements tape.Tape.
+func (l *listener) Ask(ctx context.Context, e tape.Exchange) func(tape.Exchange) {
+	a := &asking{exchange: ofTape(e), ctx: ctx}
+	l.r.mu.Lock()
+	defer l.r.mu.Unlock()
+	l.about = append(l.about, a)
+	if l.step.done && l.step.Step == stepCall { // whoever asks goes on behind the answer
+		l.put(a, true)
+	}
+	return func(e tape.Exchange) { l.answer(a, e) }
+}
 
-func (l *listener) keep(e exchange) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.about = append(l.about, e)
+// answer notes what came of an exchange. Of one that is late, and failed because its time was over, nothing did.
+func (l *listener) answer(a *asking, e tape.Exchange) {
+	came := ofTape(e)
+	l.r.mu.Lock()
+	defer l.r.mu.Unlock()
+	cause := context.Cause(a.ctx)
+	over := cause != nil && came.Failure != nil
+	a.answered, a.over = true, over
+	a.timeUp = over && cause != context.DeadlineExceeded && cause != context.Canceled //nolint:errorlint // these themselves are an adapter's, or the caller's
+	if a.Late && over {
+		return
+	}
+	came.Late = a.Late
+	if a.exchange = came; a.Late || l.step.Step == stepWork {
+		a.since = l.rec.over(l.step)
+	}
+	if a.at > 0 {
+		l.step.Upstream[a.at-1] = a.exchange
+	}
+}
+
+// put keeps an exchange with the step. The caller holds the recorder's lock.
+func (l *listener) put(a *asking, late bool) {
+	if a.Late = late; late && (!a.answered || a.over) {
+		a.Failure, a.Sent = nil, claimctx.Marked(a.ctx)
+	}
+	l.step.Upstream = append(l.step.Upstream, a.exchange)
+	a.at = len(l.step.Upstream)
+}
+
+// heard keeps the exchanges so far with the step, which is over, and reports whether one was late: it was not answered, or
+// gave up as the step did. The caller holds the recorder's lock.
+func (l *listener) heard(gaveUp func(*asking) bool) (late bool) {
+	l.step.Upstream = nil
+	for _, a := range l.about {
+		l.put(a, !a.answered || gaveUp(a))
+		late = late || a.Late
+	}
+	return late
 }
 
 // Play implements tape.Tape.
-func (l *listener) Play(operation string, asked jsontext.Value, hidden []string) (tape.Exchange, bool) {
+func (l *listener) Play(ctx context.Context, operation string, asked jsontext.Value, hidden []string) (tape.Exchange, bool) {
 	e, ok := l.next(operation, asked, hidden)
+	if e.Late {
+		if e.Sent {
+			envelope.Sent(ctx)
+		}
+		if l.leave != nil {
+			l.leave()
+		}
+		l.release(e)
+	}
 	return e.toTape(), ok
 }
 
@@ -103,18 +190,15 @@ func (l *listener) next(operation string, asked jsontext.Value, hidden []string)
 	return exchange{}, false
 }
 
-// compared are the recorded exchanges that were not made, and those made that were not recorded.
+// compared are the recorded exchanges that were not made, and those made that were not recorded. What is late may be asked
+// for when nobody looks any more.
 func (l *listener) compared() (missing, extra []string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, e := range l.left {
-		missing = append(missing, e.Operation)
+		if !e.Late {
+			missing = append(missing, e.Operation)
+		}
 	}
 	return missing, slices.Clone(l.extra)
-}
-
-func (l *listener) heard() []exchange {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return slices.Clone(l.about)
 }

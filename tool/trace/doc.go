@@ -41,6 +41,10 @@
 // has no worker (tool.ErrNotLive), makes it again there, through the worker's own code, and compares what it came to.
 // The ids that the library makes, references of package redact and the run's id are other ones in each run; one stands for
 // another throughout. All else that is not hidden is compared as it is: an id that a host's handler makes afresh differs.
+// An exchange that went on when its call was answered, or the work ended, is kept as late, with what came of it by the time of
+// saving: a replay answers it, with the context's error where nothing came, when the call has been answered again, as it was:
+// because the caller went away, which the replay does too as it is asked, or at the tool's Timeout, which it waits for. Late
+// exchanges that are not made are no difference.
 // Times in answers and questions are compared as exactly as the recorded clock was ([PlayerConfig]).
 //
 // Non-goals: a trace is not the audit. Tenants, roles and ids of runs stay, and of a note what no field holds: a nickname, a

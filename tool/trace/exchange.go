@@ -17,7 +17,8 @@ import (
 // recorded call it is ask alone. Q and A are structs with json, jsonschema and redact tags, which say what of them a saved
 // trace may keep; of a type that validate.For refuses nothing is kept. In a replay ask is not called: the recorded answer
 // returns, or an error that is what the recorded one proved: an *envelope.Error of its code, a proof of package envelope,
-// or one of known, the client's own errors, told apart by their texts.
+// or one of known, the client's own errors, told apart by their texts. An ask that went on when its call was answered, at
+// the call's time-out or because the caller had gone, goes on in the replay until the call is answered again.
 func Do[Q, A any](ctx context.Context, operation string, q Q, ask func(ctx context.Context) (A, error), known ...error) (A, error) {
 	t := tape.From(ctx)
 	if t == nil {
@@ -32,17 +33,22 @@ func Do[Q, A any](ctx context.Context, operation string, q Q, ask func(ctx conte
 	if t.Plays() {
 		return played[A](ctx, t, e, known)
 	}
+	answered := t.Ask(ctx, e)
+	e.Failure = &tape.Failure{} // of a panic
+	defer func() {
+		e.Sent = claimctx.Marked(ctx)
+		answered(e)
+	}()
 	a, asked := ask(ctx)
-	if e.Sent = claimctx.Marked(ctx); asked != nil {
+	if asked != nil {
 		e.Failure = failureOf(asked, known)
-		t.Keep(e)
 		return a, asked
 	}
+	e.Failure = nil
 	e.AnswerHidden, e.Fits = hiddenIn[A]()
 	if e.Answer, err = json.Marshal(a, json.Deterministic(true)); err != nil {
 		e.Answer, e.AnswerHidden = nil, everything()
 	}
-	t.Keep(e)
 	return a, nil
 }
 
@@ -95,12 +101,15 @@ var (
 )
 
 func played[A any](ctx context.Context, t tape.Tape, asked tape.Exchange, known []error) (a A, err error) {
-	e, ok := t.Play(asked.Operation, asked.Asked, asked.AskedHidden)
+	e, ok := t.Play(ctx, asked.Operation, asked.Asked, asked.AskedHidden)
 	if !ok {
 		return a, errNotRecorded
 	}
 	if e.Sent {
 		envelope.Sent(ctx)
+	}
+	if e.Unanswered {
+		return a, tape.Over(ctx)
 	}
 	if e.Failure != nil {
 		return a, rebuilt(e.Failure, known)
@@ -157,9 +166,13 @@ func ofTape(e tape.Exchange) exchange {
 	return out
 }
 
+// unanswered reports whether nothing came of an exchange.
+func (e exchange) unanswered() bool { return e.Late && e.Answer == nil && e.Failure == nil }
+
 func (e exchange) toTape() tape.Exchange {
 	out := tape.Exchange{
-		Operation: e.Operation, Asked: e.Asked, AskedHidden: e.AskedHidden, Answer: e.Answer, AnswerHidden: e.AnswerHidden, Sent: e.Sent,
+		Unanswered: e.unanswered(),
+		Operation:  e.Operation, Asked: e.Asked, AskedHidden: e.AskedHidden, Answer: e.Answer, AnswerHidden: e.AnswerHidden, Sent: e.Sent,
 	}
 	if f := e.Failure; f != nil {
 		out.Failure = &tape.Failure{

@@ -61,7 +61,7 @@ func Load(r io.Reader) (*Trace, error) {
 		return nil, fmt.Errorf("%w: it does not have all its lines", ErrTrace)
 	}
 	for n, s := range t.steps {
-		if s.Until >= len(t.steps)-n {
+		if s.Until >= len(t.steps)-n || slices.ContainsFunc(s.Upstream, func(e exchange) bool { return e.After < 0 || e.After >= len(t.steps)-n }) {
 			return nil, fmt.Errorf("%w: line %d", ErrTrace, n+2)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/toolcontract/toolcontract/envelope"
 	"github.com/toolcontract/toolcontract/internal/tape"
 )
 
@@ -28,6 +29,25 @@ func (p *pace) reach(made int, over bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.made, p.over = made, over
+	p.turn.Broadcast()
+}
+
+// await waits until so many steps have been made.
+func (p *pace) await(made int) { p.until(func() bool { return p.made >= made }) }
+
+// until waits for what is asked under the lock, or until nobody waits any more.
+func (p *pace) until(so func() bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for !so() && !p.over {
+		p.turn.Wait()
+	}
+}
+
+// look lets those who wait look again.
+func (p *pace) look() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	p.turn.Broadcast()
 }
 
@@ -62,9 +82,17 @@ func (u *underWay) await(made int) {
 }
 
 // Play implements tape.Tape.
-func (u *underWay) Play(operation string, asked jsontext.Value, hidden []string) (tape.Exchange, bool) {
+func (u *underWay) Play(ctx context.Context, operation string, asked jsontext.Value, hidden []string) (tape.Exchange, bool) {
 	e, ok := u.next(operation, asked, hidden)
-	u.await(u.from + e.After)
+	if !e.Late {
+		u.await(u.from + e.After)
+		return e.toTape(), ok
+	}
+	if e.Sent {
+		envelope.Sent(ctx)
+	}
+	u.await(u.from + u.step.Until)
+	u.pace.until(func() bool { return u.done })
 	return e.toTape(), ok
 }
 
@@ -108,6 +136,15 @@ func (r *replay) settle(ctx context.Context, made int) {
 const quietTime = 2 * time.Second
 
 func (p *pace) quiet(made int, work []*underWay) {
+	p.within(func() bool {
+		return !slices.ContainsFunc(work, func(u *underWay) bool {
+			return !u.done && (len(u.waits) == 0 || slices.Min(u.waits) <= made)
+		})
+	})
+}
+
+// within is until, for the quiet time.
+func (p *pace) within(so func() bool) {
 	late := false
 	over := time.AfterFunc(quietTime, func() {
 		p.mu.Lock()
@@ -116,11 +153,30 @@ func (p *pace) quiet(made int, work []*underWay) {
 		p.turn.Broadcast()
 	})
 	defer over.Stop()
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for !late && slices.ContainsFunc(work, func(u *underWay) bool {
-		return !u.done && (len(u.waits) == 0 || slices.Min(u.waits) <= made)
-	}) {
-		p.turn.Wait()
+	p.until(func() bool { return late || so() })
+}
+
+// awaitOutcome waits for the outcome that the n-th step is, where what stores it goes on by itself: its call was answered.
+func (r *replay) awaitOutcome(n int) {
+	steps := r.player.trace.steps
+	op := steps[n].Operation
+	if !r.late[op] {
+		return
 	}
+	was := 0
+	for _, s := range steps[:n+1] {
+		if s.Step == stepOutcome && s.Operation == op {
+			was++
+		}
+	}
+	present := r.match.now(op)
+	r.pace.within(func() bool {
+		now := 0
+		for _, t := range r.player.recorder.stepsOf(r.run.ID()) {
+			if t.Step == stepOutcome && t.Operation == present {
+				now++
+			}
+		}
+		return now >= was
+	})
 }

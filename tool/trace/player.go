@@ -54,15 +54,17 @@ type outside struct {
 func (*outside) Plays() bool { return true }
 
 // Play implements tape.Tape.
-func (o *outside) Play(operation string, _ jsontext.Value, _ []string) (tape.Exchange, bool) {
+func (o *outside) Play(_ context.Context, operation string, _ jsontext.Value, _ []string) (tape.Exchange, bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.asked = append(o.asked, operation)
 	return tape.Exchange{}, false
 }
 
-// Keep implements tape.Tape.
-func (*outside) Keep(tape.Exchange) {}
+// Ask implements tape.Tape.
+func (*outside) Ask(context.Context, tape.Exchange) func(tape.Exchange) {
+	return func(tape.Exchange) {}
+}
 
 func (o *outside) taken() []string {
 	o.mu.Lock()
@@ -103,11 +105,12 @@ func (p *Player) Play(ctx context.Context, d *tool.Dispatcher, run *tool.Run) (*
 	}
 	r := &replay{
 		player: p, run: run, catalog: run.Role().Catalog(), report: &Report{},
-		match: newMatcher(p.trace.head.Principal.Tenant, run.Principal().Tenant, p.cfg.At == nil), lost: map[string]absent{}, worked: map[string]bool{}, pace: newPace(),
+		match: newMatcher(p.trace.head.Principal.Tenant, run.Principal().Tenant, p.cfg.At == nil), lost: map[string]absent{}, worked: map[string]bool{}, late: map[string]bool{}, pace: newPace(),
 	}
 	r.match.bindGiven(p.trace.head.Run, run.ID())
 	r.match.bindGiven(p.trace.head.Principal.Subject, run.Principal().Subject)
 	defer r.pace.reach(0, true)
+	p.recorder.hook(r.pace.look)
 	for n, s := range p.trace.steps {
 		r.settle(ctx, n)
 		if err := ctx.Err(); err != nil {
@@ -121,7 +124,10 @@ func (p *Player) Play(ctx context.Context, d *tool.Dispatcher, run *tool.Run) (*
 			by := p.present(*s.By, run.Principal())
 			s.By = &by
 		}
+		r.n = n
 		switch s.Step {
+		case stepOutcome:
+			r.awaitOutcome(n)
 		case stepCall:
 			if err := r.call(ctx, s); err != nil {
 				return nil, err
@@ -268,6 +274,12 @@ func (h *histories) text(op string) string {
 		return "nothing"
 	}
 	return fmt.Sprint(h.states[op])
+}
+
+func (r *Recorder) hook(noted func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.noted = noted
 }
 
 func (r *Recorder) stepsOf(run string) []*taken {

@@ -35,8 +35,9 @@ type Config struct {
 type Recorder struct {
 	cfg Config
 
-	mu   sync.Mutex
-	runs map[string]*recording
+	mu    sync.Mutex
+	runs  map[string]*recording
+	noted func() // is called after each step, in a replay
 }
 
 // recording is one run so far, unredacted.
@@ -164,13 +165,17 @@ func (r *Recorder) note(rec *recording, s *taken) {
 	}
 	s.At = r.cfg.Now().UTC()
 	r.mu.Lock()
-	defer r.mu.Unlock()
 	if s.Step == stepCall {
 		s.Case = "call-" + strconv.Itoa(rec.calls()+1)
 	}
 	rec.noted++
 	s.n = rec.noted
 	rec.steps = append(rec.steps, s)
+	noted := r.noted
+	r.mu.Unlock()
+	if noted != nil {
+		noted()
+	}
 }
 
 func (rec *recording) calls() (n int) {

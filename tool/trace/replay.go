@@ -23,7 +23,9 @@ type replay struct {
 	match   *matcher
 	lost    map[string]absent // ids that calls would have made which were not made again
 	worked  map[string]bool   // operations whose work was made again, by their recorded ids
+	late    map[string]bool   // operations whose call was answered before its exchanges were, by their recorded ids
 	pace    *pace
+	n       int // of the step that is being made
 	// underWay is the work that is being made again beside the calls.
 	underWay []*underWay
 }
@@ -165,7 +167,20 @@ func (r *replay) stands(ctx context.Context, id string) bool {
 
 // made makes a call with the step's exchanges in the place of the other systems.
 func (r *replay) made(ctx context.Context, s step, c envelope.Call) (now step, missing, extra []string) {
+	at := r.n
+	ctx, leave := context.WithCancelCause(ctx)
+	defer leave(nil)
 	l := r.playing(s)
+	l.release = func(e exchange) { r.pace.await(at + 1 + e.After) }
+	switch s.Left {
+	case leftByDeadline:
+		l.leave = func() { leave(context.DeadlineExceeded) }
+	case leftByCancel:
+		l.leave = func() { leave(context.Canceled) }
+	}
+	if slices.ContainsFunc(s.Upstream, func(e exchange) bool { return e.Late }) {
+		r.late[s.Operation] = true
+	}
 	result := r.player.recorder.call(ctx, r.run, c, l)
 	t := &taken{step: step{Tool: c.Tool}}
 	t.result(r.run, result)

@@ -94,7 +94,10 @@ func (rec *recording) kept() (out []*taken) {
 		}
 		for i := range t.Upstream {
 			if e := &t.Upstream[i]; e.since != nil {
-				e.After = min(upTo(out, e.since)-n, t.Until)
+				e.After = upTo(out, e.since) - n
+				if t.Step == stepWork {
+					e.After = min(e.After, t.Until)
+				}
 			}
 		}
 	}

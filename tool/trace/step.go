@@ -64,6 +64,7 @@ type step struct {
 	Answer       jsontext.Value `json:"answer,omitzero"`  // of work and a resolution: the result
 	Hidden       []string       `json:"hidden,omitempty"` // places of the answer that are stand-ins
 	Upstream     []exchange     `json:"upstream,omitempty"`
+	Left         string         `json:"left,omitzero"` // of a call that was answered before its exchanges were: the caller had gone, in one of two ways
 
 	Approved bool                `json:"approved,omitzero"` // of a decision
 	By       *approval.Principal `json:"by,omitzero"`
@@ -85,11 +86,12 @@ type exchange struct {
 	AnswerHidden []string       `json:"answer_hidden,omitempty"`
 	Failure      *failure       `json:"failure,omitzero"`
 	Sent         bool           `json:"sent,omitzero"`
-	After        int            `json:"after,omitzero"` // of work: how many of the next steps were over before it was answered
+	Late         bool           `json:"late,omitzero"`  // it went on when the call was answered, or the work ended; without answer and failure: nothing came of it
+	After        int            `json:"after,omitzero"` // of work, and where it is late: how many of the next steps were over before it was answered
 
 	fits     func(doc []byte) bool     // whether a document could stand for the answer
 	declared func(field string) string // what its types declare of the field of a failure
-	since    *taken                    // of work: the last of those steps
+	since    *taken                    // the last of those steps
 }
 
 type failure struct {
@@ -124,6 +126,9 @@ func Boundary(code envelope.Code) bool {
 	}
 	return false
 }
+
+// How a caller goes away.
+const leftByCancel, leftByDeadline = "cancel", "deadline"
 
 const accepted, refused = "accept", "refuse"
 

@@ -30,25 +30,11 @@ func (w works) Begin(o tape.Operation) tape.Working {
 		rec.steps = slices.DeleteFunc(rec.steps, func(t *taken) bool { return t == last })
 	}
 	rec.looks[o.ID] = t
-	return &working{r: w.r, rec: rec, step: t}
+	return &working{listener{r: w.r, rec: rec, step: t}}
 }
 
 // working hears the exchanges of one work on an operation.
-type working struct {
-	listener
-	r    *Recorder
-	rec  *recording
-	step *taken
-}
-
-// Keep implements tape.Tape.
-func (w *working) Keep(e tape.Exchange) {
-	x := ofTape(e)
-	w.r.mu.Lock()
-	x.since = w.rec.over(w.step)
-	w.r.mu.Unlock()
-	w.keep(x)
-}
+type working struct{ listener }
 
 // Runs implements tape.Working.
 func (w *working) Runs() {
@@ -72,7 +58,8 @@ func (w *working) Ends(state, code string) {
 	if !w.step.done { // what is told later has been seen already
 		w.step.last = w.rec.over(w.step)
 	}
-	w.step.State, w.step.Code, w.step.Upstream, w.step.done = state, envelope.Code(code), w.heard(), true
+	w.step.State, w.step.Code, w.step.done = state, envelope.Code(code), true
+	w.heard(func(*asking) bool { return false })
 	w.step.said++
 	w.step.took(over)
 }
@@ -99,6 +86,9 @@ func (r *Recorder) repeats(rec *recording, operation string) bool {
 
 // over is the last step that began after another and has ended; nil where there is none. The caller holds the lock.
 func (rec *recording) over(after *taken) *taken {
+	if rec == nil {
+		return nil
+	}
 	for _, t := range slices.Backward(rec.steps) {
 		switch {
 		case t == after:

@@ -1,6 +1,7 @@
 package upstream_test
 
 import (
+	"context"
 	"encoding/json/jsontext"
 	"net/http"
 	"net/http/httptest"
@@ -20,9 +21,12 @@ type wardTape struct {
 	kept   atomic.Int32
 }
 
-func (w *wardTape) Plays() bool        { return w.answer != "" }
-func (w *wardTape) Keep(tape.Exchange) { w.kept.Add(1) }
-func (w *wardTape) Play(string, jsontext.Value, []string) (tape.Exchange, bool) {
+func (w *wardTape) Plays() bool { return w.answer != "" }
+func (w *wardTape) Ask(context.Context, tape.Exchange) func(tape.Exchange) {
+	return func(tape.Exchange) { w.kept.Add(1) }
+}
+
+func (w *wardTape) Play(context.Context, string, jsontext.Value, []string) (tape.Exchange, bool) {
 	return tape.Exchange{Answer: jsontext.Value(w.answer), Sent: true}, true
 }
 

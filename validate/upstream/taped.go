@@ -24,19 +24,21 @@ func (c *Client[Q, A]) taped(ctx context.Context, t tape.Tape, by Caller, q Q) (
 	if t.Plays() {
 		return c.played(ctx, t, by, q, e)
 	}
+	answered := t.Ask(ctx, e)
+	e.Failure, e.Sent = &tape.Failure{Code: string(envelope.Internal)}, true // of a panic
+	defer func() { answered(e) }()
 	a, err := c.live(ctx, by, q)
 	if err != nil {
 		e.Failure, e.Sent = failureOf(err), !Unsent(err)
-		t.Keep(e)
 		return a, err
 	}
+	e.Failure = nil
 	schema := c.contract.forms[0].schema
 	e.Sent, e.AnswerHidden = true, schema.Hidden()
 	e.Fits = func(doc []byte) bool { return schema.Check(doc, c.contract.accepted) == nil }
 	if e.Answer, err = json.Marshal(a.got, json.Deterministic(true)); err != nil {
 		e.Answer, e.AnswerHidden = nil, everything
 	}
-	t.Keep(e)
 	return a, nil
 }
 
@@ -79,12 +81,19 @@ var errNotRecorded = errors.New("upstream: the recording has no such exchange")
 // played answers from the recording, whose answer is held to the present contract. Where nothing of the exchange is
 // hidden it is bound to its question again.
 func (c *Client[Q, A]) played(ctx context.Context, t tape.Tape, by Caller, q Q, asked tape.Exchange) (accepted[A], error) {
-	e, ok := t.Play(asked.Operation, asked.Asked, asked.AskedHidden)
+	e, ok := t.Play(ctx, asked.Operation, asked.Asked, asked.AskedHidden)
 	if !ok {
 		return accepted[A]{}, c.refuse(ctx, by, reply{}, &fault{code: envelope.UpstreamUnavailable, rule: "recording", cause: errNotRecorded, unsent: true})
 	}
 	if e.Sent {
 		envelope.Sent(ctx)
+	}
+	if e.Unanswered {
+		f := &fault{code: envelope.Cancelled, rule: "cancelled", cause: context.Canceled}
+		if over := tape.Over(ctx); errors.Is(over, context.DeadlineExceeded) {
+			f = &fault{code: envelope.DeadlineExceeded, rule: "deadline", cause: over}
+		}
+		return accepted[A]{}, c.refuse(ctx, by, reply{}, f)
 	}
 	if e.Failure != nil {
 		f := &fault{code: envelope.Code(e.Failure.Code), field: e.Failure.Field, rule: e.Failure.Rule, wait: e.Failure.Wait, unsent: !e.Sent}
