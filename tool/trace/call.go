@@ -25,6 +25,9 @@ func (r *Recorder) call(ctx context.Context, run *tool.Run, c envelope.Call, lis
 	defer r.mu.Unlock()
 	t.result(run, result)
 	t.done = true
+	if listening.rec != nil {
+		t.to = listening.rec.noted
+	}
 	left := leftBy(ctx, t.Code)
 	if listening.heard(func(a *asking) bool { return a.over && (left != "" || a.timeUp) }) {
 		t.Left = left

@@ -55,6 +55,7 @@ type taken struct {
 	n    int    // how many steps were noted up to this one
 	raw  []byte // a call's arguments as they were sent
 	done bool   // a call was answered, work came to something
+	to   int    // of a call: how many steps were noted when it was answered
 	ran  bool   // of work: the operation's handler
 	said int    // of work: how often it was told what it came to
 	last *taken // of work: the last step that was over before it ended

@@ -10,6 +10,8 @@ import (
 	"io"
 	"slices"
 	"strconv"
+
+	"github.com/toolcontract/toolcontract/idem"
 )
 
 // Why a trace is not saved.
@@ -23,6 +25,10 @@ var (
 // Save writes the run so far, redacted, one JSON object a line, the last of which says how many there are. Nothing is written
 // where it fails: with [ErrStandIn], which names the tool and the place, or [ErrCanary], which names the line and the form in
 // which the canary was found; neither holds a value.
+//
+// In the middle of a run the file holds the run as if what is under way had not begun: without the calls that are not
+// answered and the work that has not ended, and without what ended after these began and is about the same operation: looks
+// at it, its outcome. A later save has all of it.
 func (r *Recorder) Save(w io.Writer, run string) error {
 	out, err := r.saved(run)
 	if err != nil {
@@ -75,9 +81,9 @@ func (r *Recorder) saved(run string) ([]byte, error) {
 // kept are copies of the steps that came to something. Work has its number, and counts what was over before it was; what it
 // asked later still was over when it was, as far as a replay goes.
 func (rec *recording) kept() (out []*taken) {
-	works := 0
+	works, open := 0, rec.underWay()
 	for _, t := range rec.steps {
-		if (t.Step == stepCall || t.Step == stepWork) && !t.done || t.idle() {
+		if t.open() || t.idle() || slices.ContainsFunc(open, t.restsOn) {
 			continue
 		}
 		own := *t
@@ -102,6 +108,45 @@ func (rec *recording) kept() (out []*taken) {
 		}
 	}
 	return out
+}
+
+// begun is an operation that something is under way for, or its proposal.
+type begun struct {
+	id string
+	n  int // of the step that is under way
+}
+
+// underWay are the operations of commits that are not answered, and of work whose handler runs.
+func (rec *recording) underWay() (out []begun) {
+	for _, t := range rec.steps {
+		if !t.open() {
+			continue
+		}
+		if t.Step == stepWork {
+			if t.ran { // else it may be another's
+				out = append(out, begun{t.Operation, t.n})
+			}
+			continue
+		}
+		var in struct {
+			Proposal string `json:"proposal_id"`
+		}
+		if json.Unmarshal(t.raw, &in) == nil && in.Proposal != "" {
+			out = append(out, begun{in.Proposal, t.n}, begun{idem.OperationID(rec.head.Principal.Tenant, in.Proposal), t.n})
+		}
+	}
+	return out
+}
+
+// open reports whether a step has come to nothing so far.
+func (t *taken) open() bool { return (t.Step == stepCall || t.Step == stepWork) && !t.done }
+
+// restsOn reports whether a step is about an operation, and ended when what is under way for it had begun.
+func (t *taken) restsOn(b begun) bool {
+	if t.Step == stepCall {
+		return t.to >= b.n && bytes.Contains(t.raw, []byte(b.id))
+	}
+	return t.n > b.n && (t.Operation == b.id || t.Proposal == b.id)
 }
 
 // upTo is where the last of the steps stands that was noted no later than t.
