@@ -59,7 +59,7 @@ func bubble(t *testing.T, defs func(*registry) []tool.Definition, story func(t *
 	})
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
-		report = again(t, file, defs, nil)
+		report = played(t, file, defs, nil)
 		took = time.Since(began)
 	})
 	return file, report, took
@@ -185,6 +185,7 @@ func TestWhatIsLeftBehindEndsBesideSave(t *testing.T) {
 	t.Parallel()
 	goOn := make(chan struct{})
 	defs := hanging(0, func(get *tool.Tool[patientIn, patientOut], _ *tool.Write[moveIn, moveIn, moveOut]) {
+		get.Spec.Timeout = time.Minute
 		get.Handle = func(ctx context.Context, _ tool.Caller, in patientIn) (patientOut, error) {
 			begun := make(chan struct{})
 			for range 8 {

@@ -125,7 +125,15 @@ func (o *office) saved() string {
 }
 
 // again replays what was saved.
-func again(t *testing.T, file string, defs func(*registry) []tool.Definition, change func(*house)) *trace.Report {
+func again(t *testing.T, file string, defs func(*registry) []tool.Definition, change func(*house)) (report *trace.Report) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) { // no time-out comes for a machine's sake
+		report = played(t, file, defs, change)
+	})
+	return report
+}
+
+func played(t *testing.T, file string, defs func(*registry) []tool.Definition, change func(*house)) *trace.Report {
 	t.Helper()
 	tr, err := trace.Load(strings.NewReader(file))
 	require.NoError(t, err)
