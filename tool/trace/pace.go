@@ -39,6 +39,11 @@ func (p *pace) await(made int) { p.until(func() bool { return p.made >= made }) 
 func (p *pace) until(so func() bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.wait(so)
+}
+
+// wait is until, for who holds the lock.
+func (p *pace) wait(so func() bool) {
 	for !so() && !p.over {
 		p.turn.Wait()
 	}
@@ -74,9 +79,7 @@ func (u *underWay) await(made int) {
 	}
 	u.waits = append(u.waits, made)
 	p.turn.Broadcast()
-	for p.made < made && !p.over {
-		p.turn.Wait()
-	}
+	p.wait(func() bool { return p.made >= made })
 	i := slices.Index(u.waits, made)
 	u.waits = slices.Delete(u.waits, i, i+1)
 }

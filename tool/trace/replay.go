@@ -91,11 +91,18 @@ func (r *replay) old(s step, raw []byte) string {
 	if e, ok := errors.AsType[*envelope.Error](schemas.Input.Check(raw, schemas.InputLimits)); ok && r.looked(s) {
 		return fmt.Sprintf("the arguments are refused now: %s at %q", e.Code, schemas.Input.Declared(e.Field))
 	}
-	if s.Answer == nil {
+	return r.oldAnswer(s, "answer")
+}
+
+// oldAnswer says why an answer, or a result that was stored, is of a version that is no longer served as it was, "" where
+// it is.
+func (r *replay) oldAnswer(s step, what string) string {
+	schemas, ok := r.catalog.Schemas(s.Tool)
+	if !ok || s.Answer == nil {
 		return ""
 	}
 	if e, ok := errors.AsType[*envelope.Error](schemas.Output.Check(s.Answer, schemas.OutputLimits)); ok {
-		return fmt.Sprintf("the answer is no longer of the contract: %s at %q", e.Code, broken(schemas.Output, e, s.Hidden))
+		return fmt.Sprintf("the %s is no longer of the contract: %s at %q", what, e.Code, broken(schemas.Output, e, s.Hidden))
 	}
 	return ""
 }

@@ -3,8 +3,6 @@ package trace
 import (
 	"context"
 	"encoding/json/jsontext"
-	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/toolcontract/toolcontract/envelope"
@@ -93,7 +91,7 @@ func (rec *recording) over(after *taken) *taken {
 		switch {
 		case t == after:
 			return nil
-		case (t.Step == stepCall || t.Step == stepWork) && t.done, t.Step == stepDecision, t.Step == stepWithdraw, t.Step == stepResolve, t.Step == stepCancel:
+		case !t.open() && t.Step != stepOutcome && t.Step != stepNote:
 			return t
 		}
 	}
@@ -143,37 +141,22 @@ func (r *replay) compared(ctx context.Context, u *underWay, err error) Replayed 
 		out.Why = came(s) + " when it was recorded, " + came(now) + " now"
 	}
 	out.Missing, out.Extra = u.compared()
-	old := ""
-	if now.Tool == s.Tool { // a migrated call's result has another form, and its end counts
-		old = r.oldResult(s)
-	}
-	switch {
-	case old != "":
+	migrated := now.Tool != s.Tool // its result has another form, and its end counts
+	if old := r.oldAnswer(s, "result"); old != "" && !migrated {
 		r.losing(ctx, s, OldVersion)
 		out.As, out.Why = OldVersion, old
 		return out
-	case out.Why == "" && now.Tool == s.Tool:
+	}
+	if out.Why == "" && !migrated {
 		out.Why = r.answers(s, now, "result")
 	}
 	switch {
 	case out.Why != "", len(out.Missing)+len(out.Extra) > 0:
 		out.As = Different
-	case now.Tool != s.Tool:
+	case migrated:
 		out.As, out.Why = Migrated, "as "+now.Tool
 	}
 	return out
-}
-
-// oldResult says why what was stored is of a version that is no longer served as it was, "" where it is.
-func (r *replay) oldResult(s step) string {
-	schemas, ok := r.catalog.Schemas(s.Tool)
-	if !ok || s.Answer == nil {
-		return ""
-	}
-	if e, ok := errors.AsType[*envelope.Error](schemas.Output.Check(s.Answer, schemas.OutputLimits)); ok {
-		return fmt.Sprintf("the result is no longer of the contract: %s at %q", e.Code, broken(schemas.Output, e, s.Hidden))
-	}
-	return ""
 }
 
 // came is what work came to.

@@ -48,9 +48,7 @@ func (c *Client[Q, A]) declared(field string) (declared string) {
 		declared = s.Declared(field)
 	}
 	for _, form := range c.contract.forms {
-		if d := form.schema.Declared(field); len(d) > len(declared) {
-			declared = d
-		}
+		declared = max(declared, form.schema.Declared(field)) // all begin the field
 	}
 	return declared
 }
